@@ -1,0 +1,1 @@
+"""From telemetry to runs: sources, conventions, recognition, sequencing, cases and mapping files."""

@@ -1,0 +1,57 @@
+"""What a conversion is asked for, and what it gives back."""
+
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from labadapt.adapters.span import Limits, Tally
+from labadapt.schema.cases import CasesFile
+from labadapt.schema.mapping import MappingFile
+from labadapt.schema.model import Run
+from labadapt.schema.problems import Problem
+
+Nested: TypeAlias = Literal["refuse", "outer", "leaf"]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to convert. `case` and `policy` are fixed names; `case_attribute` and `policy_attribute` are attribute keys.
+
+    `now_ns` is the time now in nanoseconds since 1970. `generator` is the version written into provenance.
+    """
+
+    now_ns: int
+    cases: CasesFile | None = None
+    mapping: MappingFile | None = None
+    case: str | None = None
+    case_attribute: str | None = None
+    policy: str | None = None
+    policy_attribute: str | None = None
+    nested: Nested = "refuse"
+    limits: Limits = field(default_factory=Limits)
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedRun:
+    """A run that was refused: its trace, its case and policy where they are known, and every problem."""
+
+    trace_id: str
+    case_id: str
+    policy: str
+    problems: tuple[Problem, ...]
+    spans: int
+
+
+@dataclass(slots=True)
+class Conversion:
+    """The runs in order of (case id, policy, start), the refused ones, and the sum of spans.
+
+    ``tally.read == tally.used + sum(tally.aside.values())`` always holds; spans of refused runs are left aside with the
+    reason ``refused: CODE``. `undeclared` names the tools whose operation nobody declared. `notes` are for people.
+    """
+
+    runs: list[Run]
+    refused: list[RefusedRun]
+    tally: Tally
+    undeclared: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)

@@ -1,0 +1,1 @@
+"""What sources share: compression, framing, ids, times, protobuf and JSON decoding."""
