@@ -171,6 +171,10 @@ CODES: dict[str, Code] = _table(
             "Export OTLP instead; the message says how.",
         ),
         "UNREADABLE_FILE": ("A file cannot be opened or read.", "Check the path and its permissions."),
+        "UNWRITABLE_FILE": (
+            "The output cannot be written. What stood there before is untouched.",
+            "Check the folder, its permissions, and the space left.",
+        ),
         # -- a bundle, cases or mapping file -----------------------------------------------------------------------
         "NOT_JSON": ("The file is not JSON.", "The place where parsing stopped is named."),
         "NOT_YAML": ("The file is not YAML 1.2, TOML or JSON.", "The line where parsing stopped is named."),
@@ -213,6 +217,10 @@ CODES: dict[str, Code] = _table(
             "Make the `match` of one of them narrower, or record the case id in the application.",
         ),
         # -- the command line and plug-ins -------------------------------------------------------------------------
+        "BAD_USAGE": (
+            "The command line itself is wrong: an unknown command or option, or one that is missing.",
+            "`labadapt COMMAND --help` shows what the command takes, with an example.",
+        ),
         "BAD_PLUGIN": (
             "A plug-in could not be loaded or admitted; it is named with its distribution and version.",
             "Upgrade or uninstall that distribution.",
