@@ -145,6 +145,10 @@ CODES: dict[str, Code] = _table(
             "A trace or span id is not 16 or 8 bytes in any known writing, or is all zero.",
             "Look at the exporter: ids are 32 and 16 hex digits in OTLP JSON, 16 and 8 bytes in protobuf.",
         ),
+        "BAD_PARENT": (
+            "Spans of a trace name each other as parents in a circle, so that none of them has a root.",
+            "Look at the application or the store that wrote the parent ids; a span's parent starts before it.",
+        ),
         "BAD_TIME": (
             "A time is no integer, or lies outside 2000-01-01 to a day from now: most likely the unit is wrong.",
             "OTLP times are nanoseconds since 1970 as integers.",
