@@ -1,10 +1,15 @@
 """What one invocation of the command line was told about its own behaviour, and the two streams that it writes to."""
 
+import json
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import click
 from labadapt.cli.escaping import printable_json, printable_lines
+from labadapt.schema.problems import Problem, Refusal, Where
 
 
 @dataclass(slots=True)
@@ -27,20 +32,45 @@ def session() -> Session:
 
 
 def complain(text: str) -> None:
-    """Write to standard error whatever ``--quiet`` says."""
-    click.echo(printable_lines(text), err=True)
+    """Write to standard error whatever ``--quiet`` says. Text from the input must have been escaped."""
+    click.echo(text, err=True)
 
 
 def show(text: str) -> None:
-    """Write a result for people to standard output."""
-    click.echo(printable_lines(text))
+    """Write a result for people to standard output. Text from the input must have been escaped."""
+    with _standard_output():
+        click.echo(text)
 
 
-def show_bytes(data: bytes, *, json: bool = True) -> None:
+def show_bytes(data: bytes, *, is_json: bool = True) -> None:
     """Write a result for programs to standard output, byte for byte; to a terminal, with controls escaped."""
-    if sys.stdout.isatty():
-        text = data.decode("utf-8", "backslashreplace")
-        click.echo(printable_json(text) if json else printable_lines(text), nl=False)
-    else:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
+    with _standard_output():
+        if sys.stdout.isatty():
+            text = data.decode("utf-8", "backslashreplace")
+            click.echo(printable_json(text) if is_json else printable_lines(text), nl=False)
+        else:
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+
+
+def show_json(value: Any) -> None:
+    """Write a JSON document to standard output. A lone surrogate, as a file's name may hold, becomes its escape."""
+    text = json.dumps(value, indent=2, ensure_ascii=False)
+    show_bytes(text.encode("utf-8", "backslashreplace") + b"\n")
+
+
+@contextmanager
+def _standard_output() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Refusal(unwritable("standard output", error)) from error
+
+
+def unwritable(name: str, error: OSError) -> Problem:
+    """The problem of an output that cannot be written."""
+    return Problem(
+        code="UNWRITABLE_FILE", message=f"cannot be written: {error.strerror or error}", where=Where(file=name)
+    )

@@ -1,0 +1,53 @@
+"""``labadapt cases``: a starting cases file from a bundle, and the check of one."""
+
+import click
+from labadapt.cli.files import display_name, read_file
+from labadapt.cli.options import common, out
+from labadapt.cli.statuses import Status
+
+
+@click.group("cases", short_help="Start or check a cases file.")
+def command() -> None:
+    """Start or check a cases file: for each case what is asked, and what must hold.
+
+    \b
+    Example:
+      labadapt cases lint samples/walk/cases.yaml
+    """
+
+
+@command.command("init")
+@click.argument("bundle")
+@out("Write the cases file here.")
+@common
+def init(bundle: str, out: str | None) -> None:
+    """Write a starting cases file with every case of BUNDLE; the contracts are left for a person to write.
+
+    \b
+    Example:
+      labadapt cases init samples/walk/bundle.json > cases.yaml
+    """
+    from labadapt.adapters.cases import starting_cases
+    from labadapt.cli.outputs import write_text
+    from labadapt.schema.codec import decode_bundle
+
+    write_text(out, starting_cases(decode_bundle(read_file(bundle), display_name(bundle))))
+
+
+@command.command("lint")
+@click.argument("file")
+@common
+def lint(file: str) -> int:
+    """Name every fault of a cases FILE, with its line.
+
+    \b
+    Example:
+      labadapt cases lint samples/walk/cases.yaml
+    """
+    from labadapt.adapters.cases import lint_cases
+    from labadapt.cli.commands.validate import report_faults
+
+    shown = display_name(file)
+    faults = lint_cases(read_file(file), shown)
+    report_faults({shown: faults})
+    return Status.INVALID if faults else Status.PASSED

@@ -1,0 +1,58 @@
+"""``labadapt check``: runs against their contracts."""
+
+from typing import TYPE_CHECKING
+
+import click
+from labadapt.cli.files import STANDARD_STREAM, display_name, expand, read_file
+from labadapt.cli.gathering import gather
+from labadapt.cli.options import common, files, out, output_format
+
+if TYPE_CHECKING:
+    from labadapt.schema.model import Bundle
+
+
+@click.command("check", short_help="Check the runs of bundles against their contracts.")
+@files()
+@click.option("--cases", metavar="FILE", help="Take requests and contracts from this cases file.")
+@click.option("--policy", "policies", metavar="NAME", multiple=True, help="Only runs of this policy; may be repeated.")
+@out("Write the result file (JSON) here as well.")
+@output_format("text", "json")
+@common
+def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...], out: str | None, form: str) -> int:
+    """Check every run of each bundle FILE against its contract.
+
+    The exit status is 0 when every run passes, 1 when one fails, 3 when none fails and one is inconclusive, and 2
+    when the input is invalid.
+
+    \b
+    Example:
+      labadapt check samples/walk/bundle.json --cases samples/walk/cases.yaml
+    """
+    from labadapt import __version__
+    from labadapt.cli.checking import joined, report, save, say_how_to_add_contracts
+    from labadapt.engine.check import check_bundle
+    from msgspec import UNSET
+
+    bundles = gather(_bundle, expand(files))
+    if cases is not None:
+        bundles = _with_cases(bundles, cases)
+    results = joined([check_bundle(bundle, policies=policies, version=__version__) for bundle in bundles])
+    save(results, out)
+    status = report(results, form, beside=out == STANDARD_STREAM)
+    say_how_to_add_contracts(sum(run.contract is UNSET for bundle in bundles for run in bundle.runs))
+    return status
+
+
+def _bundle(name: str) -> "Bundle":
+    from labadapt.schema.codec import decode_bundle
+
+    return decode_bundle(read_file(name), display_name(name))
+
+
+def _with_cases(bundles: "list[Bundle]", name: str) -> "list[Bundle]":
+    import msgspec
+    from labadapt.adapters.cases import attach, read_cases
+
+    cases = read_cases(read_file(name), display_name(name))
+    attached = iter(gather(lambda run: attach(run, cases), (run for bundle in bundles for run in bundle.runs)))
+    return [msgspec.structs.replace(bundle, runs=[next(attached) for _ in bundle.runs]) for bundle in bundles]

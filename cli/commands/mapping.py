@@ -1,0 +1,53 @@
+"""``labadapt mapping``: a starting mapping file from an export, and the check of one."""
+
+import click
+from labadapt.cli.files import display_name, read_file
+from labadapt.cli.options import common, files, out
+from labadapt.cli.statuses import Status
+
+
+@click.group("mapping", short_help="Start or check a mapping file.")
+def command() -> None:
+    """Start or check a mapping file: how to read one application's telemetry.
+
+    \b
+    Example:
+      labadapt mapping lint samples/walk/mapping.yaml
+    """
+
+
+@command.command("init")
+@files("EXPORT...")
+@out("Write the mapping file here.")
+@common
+def init(files: tuple[str, ...], out: str | None) -> None:
+    """Write a starting mapping file from what EXPORT holds: its tools, each with its operation left to declare.
+
+    \b
+    Example:
+      labadapt mapping init samples/walk/export.pb > mapping.yaml
+    """
+    from labadapt.cli.inspecting import inspect_files
+    from labadapt.adapters.mapping import starting_mapping
+    from labadapt.cli.outputs import write_text
+
+    write_text(out, starting_mapping(inspect_files(files)))
+
+
+@command.command("lint")
+@click.argument("file")
+@common
+def lint(file: str) -> int:
+    """Name every fault of a mapping FILE, with its line.
+
+    \b
+    Example:
+      labadapt mapping lint samples/walk/mapping.yaml
+    """
+    from labadapt.adapters.mapping import lint_mapping
+    from labadapt.cli.commands.validate import report_faults
+
+    shown = display_name(file)
+    faults = lint_mapping(read_file(file), shown)
+    report_faults({shown: faults})
+    return Status.INVALID if faults else Status.PASSED

@@ -1,0 +1,128 @@
+"""Converting: from the files that were named to bundles, with an account of every span and every refused run."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from labadapt import __version__
+from labadapt.cli.accounts import input_refusal_lines, refusal_lines, render_refused, summary_lines
+from labadapt.cli.files import STANDARD_STREAM, display_name, expand, read_file
+from labadapt.cli.outputs import write, write_folder
+from labadapt.cli.session import Session, complain
+from labadapt.cli.statuses import Status
+from labadapt.schema.problems import Refusal
+
+if TYPE_CHECKING:
+    from labadapt.adapters.conversion import Conversion, Nested, Options
+    from labadapt.adapters.span import Source
+    from labadapt.schema.model import Run
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the command line asks of a conversion; the fields are the options of the command."""
+
+    files: tuple[str, ...]
+    cases: str | None = None
+    mapping: str | None = None
+    policy: str | None = None
+    policy_attribute: str | None = None
+    case: str | None = None
+    case_attribute: str | None = None
+    out: str | None = None
+    out_dir: str | None = None
+    trials: str | None = None
+    on_refusal: Literal["stop", "skip"] = "stop"
+    refusals: str | None = None
+    nested: "Nested" = "refuse"
+    check: bool = False
+    max_size: int | None = None
+    source_options: Mapping[str, Any] = field(default_factory=dict)
+
+
+def convert_files(source: "Source | None", wish: Wish, session: Session) -> Status:
+    """Convert, write what was asked for, and say what happened; with `check`, the verdict is the result.
+
+    `source` None: recognised from the content of each file.
+    """
+    conversion = _converted(source, wish, session)
+    _list_refused(conversion, wish)
+    for line in summary_lines(conversion):
+        session.say(line)
+    if _withheld(conversion, wish, session):
+        return Status.INVALID
+    _write(conversion.runs, wish)
+    return _checked(conversion.runs, wish) if wish.check else Status.PASSED
+
+
+def _converted(source: "Source | None", wish: Wish, session: Session) -> "Conversion":
+    from labadapt.adapters.convert import convert
+    from labadapt.cli.progress import opened, watching
+
+    names = expand(wish.files)
+    options = _options(wish)
+    try:
+        with watching(names, session) as watch:
+            return convert(opened(names, watch), source, options)
+    except Refusal as refusal:
+        if wish.refusals is not None:
+            write(wish.refusals, input_refusal_lines(refusal.problems))
+        raise
+
+
+def _options(wish: Wish) -> "Options":
+    from labadapt.adapters.cases import read_cases
+    from labadapt.adapters.conversion import Options
+    from labadapt.adapters.mapping import read_mapping
+    from labadapt.adapters.span import Limits
+
+    return Options(
+        now_ns=time.time_ns(),
+        cases=None if wish.cases is None else read_cases(read_file(wish.cases), display_name(wish.cases)),
+        mapping=None if wish.mapping is None else read_mapping(read_file(wish.mapping), display_name(wish.mapping)),
+        case=wish.case,
+        case_attribute=wish.case_attribute,
+        policy=wish.policy,
+        policy_attribute=wish.policy_attribute,
+        nested=wish.nested,
+        limits=Limits() if wish.max_size is None else Limits(max_size=wish.max_size),
+        version=__version__,
+    )
+
+
+def _list_refused(conversion: "Conversion", wish: Wish) -> None:
+    """Every refused run on standard error, whatever ``--quiet`` says, and in the file that was asked for."""
+    if conversion.refused:
+        complain(render_refused(conversion.refused) + "\n")
+    if wish.refusals is not None:
+        write(wish.refusals, refusal_lines(conversion.refused))
+
+
+def _withheld(conversion: "Conversion", wish: Wish, session: Session) -> bool:
+    if conversion.refused and wish.on_refusal == "stop":
+        session.say("nothing written: a run was refused (--on-refusal skip writes the others)")
+        return True
+    if not conversion.runs:
+        session.say("nothing written: every run was refused")
+    return not conversion.runs
+
+
+def _write(runs: "list[Run]", wish: Wish) -> None:
+    from labadapt.cli.bundles import bundle_bytes, shard_files, trial_files
+
+    if wish.trials is not None:
+        write_folder(wish.trials, trial_files(runs))
+    elif wish.out_dir is not None:
+        write_folder(wish.out_dir, shard_files(runs))
+    elif wish.out is not None or not wish.check:
+        write(wish.out, bundle_bytes(runs))
+
+
+def _checked(runs: "list[Run]", wish: Wish) -> Status:
+    from labadapt.cli.checking import report
+    from labadapt.engine.check import check_bundle
+    from labadapt.schema.model import Bundle
+
+    results = check_bundle(Bundle(schema_version=1, runs=runs), version=__version__)
+    return report(results, "text", beside=wish.out == STANDARD_STREAM)

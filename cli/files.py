@@ -1,0 +1,95 @@
+"""Opening what a command names: files, directories, globs, and standard input."""
+
+import glob
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import BinaryIO
+
+from labadapt.cli.gathering import gather
+from labadapt.cli.session import session
+from labadapt.schema.problems import Problem, Refusal, Where
+
+STANDARD_STREAM = "-"
+_GLOB_CHARACTERS = frozenset("*?[")
+
+
+def expand(names: Iterable[str]) -> list[str]:
+    """The files that the arguments name, in their order; a directory's and a glob's sorted by path.
+
+    Directories are read recursively, without hidden files, which are counted in a note. Raises `Refusal`
+    (``UNREADABLE_FILE``) with every argument that names nothing.
+    """
+    given = list(names)
+    if given.count(STANDARD_STREAM) > 1:
+        raise Refusal(_unreadable(STANDARD_STREAM, "standard input is named twice", "Name - once."))
+    return [file for files in gather(_expanded, given) for file in files]
+
+
+def _expanded(name: str) -> list[str]:
+    if name == STANDARD_STREAM:
+        return [name]
+    path = Path(name)
+    if path.is_dir():
+        return _files_below(path)
+    if not path.exists() and _GLOB_CHARACTERS & set(name):
+        return _matching(name)
+    return [name]  # a missing file is told by opening it: its own error says more
+
+
+def _matching(pattern: str) -> list[str]:
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob refuses absolute patterns
+    if not found:
+        raise Refusal(_unreadable(pattern, "no file matches", "Check the pattern; ** crosses folders."))
+    return [file for match in found for file in _expanded(match)]
+
+
+def _files_below(folder: Path) -> list[str]:
+    everything = sorted(path for path in folder.rglob("*") if path.is_file())
+    files = [str(path) for path in everything if not _hidden(path.relative_to(folder))]
+    if hidden := len(everything) - len(files):
+        session().say(f"note: {hidden} hidden {'file' if hidden == 1 else 'files'} of a directory left out")
+    if not files:
+        raise Refusal(_unreadable(str(folder), "the directory holds no file", "Name the folder of the export."))
+    return files
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def open_input(name: str) -> AbstractContextManager[BinaryIO]:
+    """The file, or standard input, at its first byte. Raises `Refusal` (``UNREADABLE_FILE``)."""
+    if name == STANDARD_STREAM:
+        return nullcontext(sys.stdin.buffer)
+    with read_errors(name):
+        return Path(name).open("rb")
+
+
+@contextmanager
+def read_errors(name: str) -> Iterator[None]:
+    """Turn what the system says about a file into a `Refusal` that names it."""
+    try:
+        yield
+    except OSError as error:
+        raise Refusal(_unreadable(name, f"cannot be read: {error.strerror or error}")) from error
+    except ValueError as error:
+        if "null" not in str(error):  # a NUL in the name: "embedded null byte", or "character" on Windows
+            raise
+        raise Refusal(_unreadable(name, f"cannot be read: {error}")) from error
+
+
+def read_file(name: str) -> bytes:
+    """The whole content of a file, or of standard input. Raises `Refusal` (``UNREADABLE_FILE``)."""
+    with open_input(name) as stream, read_errors(name):
+        return stream.read()
+
+
+def display_name(name: str) -> str:
+    """How messages call the file."""
+    return "standard input" if name == STANDARD_STREAM else name
+
+
+def _unreadable(name: str, message: str, hint: str | None = None) -> Problem:
+    return Problem(code="UNREADABLE_FILE", message=message, where=Where(file=display_name(name)), hint=hint)
