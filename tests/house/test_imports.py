@@ -13,11 +13,14 @@ ARROWS = {
     "engine": {"engine", "schema"},
     "cli": {"cli", "adapters", "engine", "schema"},
 }
-# What reaches out of the process: files, the network, the environment, the clock, chance, the terminal, other processes.
+# What reaches out of the process: files, network, environment, clock, chance, terminal, other processes.
+# fmt: off
 IMPURE_MODULES = {
-    "asyncio", "fileinput", "glob", "http", "locale", "logging", "multiprocessing", "os", "pathlib", "random", "secrets",
-    "shutil", "socket", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid", "warnings",
-}  # fmt: skip
+    "asyncio", "fileinput", "glob", "http", "locale", "logging", "multiprocessing", "os", "pathlib", "random",
+    "secrets", "shutil", "socket", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",
+    "warnings",
+}
+# fmt: on
 IMPURE_CALLS = {"open", "print", "input", "breakpoint", "exit", "quit", "exec", "eval", "__import__"}
 IMPURE_METHODS = {"now", "utcnow", "today", "read_text", "read_bytes", "write_text", "write_bytes", "iterdir", "glob"}
 # (module, what it does) → why it may.

@@ -1,0 +1,3 @@
+"""Fails to import."""
+
+raise RuntimeError("\x1b]0;owned\x07this module cannot be imported")
