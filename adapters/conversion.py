@@ -16,7 +16,8 @@ Nested: TypeAlias = Literal["refuse", "outer", "leaf"]
 class Options:
     """How to convert. `case` and `policy` are fixed names; `case_attribute` and `policy_attribute` are attribute keys.
 
-    `now_ns` is the time now in nanoseconds since 1970. `generator` is the version written into provenance.
+    `now_ns` is the time now in nanoseconds since 1970. `version` is that of the program, written into provenance.
+    `trials`: repetitions of a case and policy are wanted, and no `DUPLICATE_PAIR`; whoever asks writes them apart.
     """
 
     now_ns: int
@@ -29,6 +30,7 @@ class Options:
     nested: Nested = "refuse"
     limits: Limits = field(default_factory=Limits)
     version: str = ""
+    trials: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,9 +170,7 @@ def _conflict(survivors: list[Observation]) -> _Conflict:
     problem = Problem(
         code="CONFLICTING_DUPLICATE",
         message=f'Span {first.span_id} ("{first.name}") arrived {len(survivors)} times with different content.',
-        where=Where(
-            file=first.where.file, line=first.where.line, trace_id=first.trace_id, span_ids=(first.span_id,)
-        ),
+        where=Where(file=first.where.file, line=first.where.line, trace_id=first.trace_id, span_ids=(first.span_id,)),
         found="; ".join(places),
         expected="copies of one span that are equal",
     )
@@ -192,9 +190,7 @@ def _describe(where: Where) -> str:
 def _refuse_conflict(trace: Trace, conflict: _Conflict) -> None:
     """Refuse the run that holds the span, or all of them where the copies disagree even on the parent."""
     everywhere = len(conflict.parents) > 1
-    hit = [
-        run for run in trace.runs if everywhere or any(span.span_id == conflict.span_id for span in run.spans)
-    ]
+    hit = [run for run in trace.runs if everywhere or any(span.span_id == conflict.span_id for span in run.spans)]
     for run in hit:
         run.problems.append(conflict.problem)
     trace.leave("refused: CONFLICTING_DUPLICATE" if hit else CONFLICTING_COPY, conflict.copies - 1)
@@ -255,7 +251,7 @@ def _runs(trace: Trace, reached: list[Observation], tops: list[Observation], chi
         _leave_whole(trace, reached)
         return []
     if len(tops) == 1 and (rank is None or _rank(tops[0]) == rank):
-        return [_run(trace.trace_id, tops, reached, children)]
+        return [_run(trace.trace_id, tops, reached, children) if rank is None else _case_run(trace, tops, children)]
     if rank is None:
         return _runs_at_roots(trace, reached, tops, children)
     return _runs_at_cases(trace, rank, tops, children)
@@ -314,20 +310,39 @@ def _runs_at_roots(
 
 def _runs_at_cases(trace: Trace, rank: int, tops: list[Observation], children: Children) -> list[RunSpans]:
     """Runs of a trace in which spans carry case ids: each outermost one is the root of a run."""
-    groups: dict[str, list[Observation]] = {}
+    roots: list[Observation] = []
+    orphans: list[Observation] = []
     strays: list[Observation] = []
     for top in tops:
-        roots, outside = _outermost(top, rank, children)
-        if roots or not top.parent_id:
+        found, outside = _outermost(top, rank, children)
+        if found or not top.parent_id:
             _leave_all(trace, outside, OUTSIDE)
         else:
             strays.append(top)
-        for root in roots:
-            orphan = root is top and bool(top.parent_id)
-            key = f"orphans of {_value(root)}" if orphan else f"span {root.span_id}"
-            groups.setdefault(key, []).append(root)
-    runs = [_case_run(trace.trace_id, roots, children) for roots in groups.values()]
+        (orphans if found == [top] and top.parent_id else roots).extend(found)
+    runs = [_case_run(trace, group, children) for group in _grouped(roots, orphans)]
     return _with_strays(trace, _with_content(trace, runs), strays, children)
+
+
+def _grouped(roots: list[Observation], orphans: list[Observation]) -> list[list[Observation]]:
+    """The tops of each run. Orphans that carry one case id belong together, and to the one root that carries it too.
+
+    That is how it looks when the resource, and so every span, carries the case id, and a span in between is missing.
+    """
+    groups = [[root] for root in roots]
+    homes: dict[str, list[list[Observation]]] = {}
+    for group in groups:
+        homes.setdefault(_value(group[0]), []).append(group)
+    for orphan in orphans:
+        home = homes.setdefault(_value(orphan), [])
+        if not home:
+            home.append([])
+            groups.append(home[0])
+        if len(home) == 1:
+            home[0].append(orphan)
+        else:
+            groups.append([orphan])
+    return groups
 
 
 def _value(root: Observation) -> str:
@@ -348,17 +363,21 @@ def _outermost(top: Observation, rank: int, children: Children) -> tuple[list[Ob
     return roots, outside
 
 
-def _case_run(trace_id: str, roots: list[Observation], children: Children) -> RunSpans:
-    """A run at one span that carries the case id, or at several orphans that carry the same: their root is missing."""
-    run = _run(trace_id, roots, descend(roots, children), children)
-    root = run.root
-    if root is not None:
-        if run.missing:
-            run.notes += ("the parent of the span that carries the case id is not in the input",)
-        run.missing = ()
-        if any(_rank(span) == _rank(root) and _value(span) != _value(root) for span in run.spans):
-            run.notes += ("a span within the run carries another case id; the outermost one counts",)
+def _case_run(trace: Trace, tops: list[Observation], children: Children) -> RunSpans:
+    """A run at one span that carries the case id, or at several of which at most the first is no orphan."""
+    run = RunSpans(trace.trace_id, tops[0], descend(tops, children), children)
+    if len(tops) > 1:
+        run.root = None if _is_orphan(tops[0], children) else tops[0]
+        run.missing = tuple(sorted({top.parent_id for top in tops if _is_orphan(top, children)}))
+    elif _is_orphan(tops[0], children):
+        run.notes += ("the parent of the span that carries the case id is not in the input",)
+    if any(_rank(span) == _rank(tops[0]) and _value(span) != _value(tops[0]) for span in run.spans):
+        run.notes += ("a span within the run carries another case id; the outermost one counts",)
     return run
+
+
+def _is_orphan(observation: Observation, children: Children) -> bool:
+    return bool(observation.parent_id) and observation.parent_id not in children
 
 
 def _with_content(trace: Trace, runs: list[RunSpans]) -> list[RunSpans]:
@@ -373,9 +392,7 @@ def _with_content(trace: Trace, runs: list[RunSpans]) -> list[RunSpans]:
     return kept
 
 
-def _with_strays(
-    trace: Trace, runs: list[RunSpans], strays: list[Observation], children: Children
-) -> list[RunSpans]:
+def _with_strays(trace: Trace, runs: list[RunSpans], strays: list[Observation], children: Children) -> list[RunSpans]:
     """Spans whose parents are missing belong to the trace's one run; with several runs nobody knows to which."""
     if not strays:
         return runs
