@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labadapt.cli.escaping import printable
-from labadapt.cli.problems import problem_as_json, render_problems
+from labadapt.cli.problems import problem_as_json, render_alike
 from labadapt.schema.problems import Problem
 from msgspec import UNSET
 
@@ -52,8 +52,8 @@ def _contract_lines(conversion: "Conversion") -> Iterator[str]:
 
 
 def render_refused(refused: Iterable["RefusedRun"]) -> str:
-    """Every problem of every refused run."""
-    return render_problems(problem for run in refused for problem in run.problems)
+    """Every problem of every refused run, each once with all its places."""
+    return render_alike(problem for run in refused for problem in run.problems)
 
 
 def refusal_lines(refused: Iterable["RefusedRun"]) -> Iterator[bytes]:

@@ -88,6 +88,7 @@ def _options(wish: Wish) -> "Options":
         nested=wish.nested,
         limits=Limits() if wish.max_size is None else Limits(max_size=wish.max_size),
         version=__version__,
+        trials=wish.trials is not None,
     )
 
 

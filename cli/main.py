@@ -79,7 +79,7 @@ def group() -> None:
 
     \b
     Example:
-      labadapt otlp samples/walk/*.pb > bundle.json
+      labadapt otlp traces.pb > bundle.json
     """
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import click
 from labadapt.cli.escaping import printable
 from labadapt.schema.problems import CODES, Problem, Where
+from msgspec import structs
 
 _LONGEST = 300
 
@@ -15,10 +16,18 @@ def render_problems(problems: Iterable[Problem]) -> str:
     return "\n\n".join(render_problem(problem) for problem in problems)
 
 
-def render_problem(problem: Problem) -> str:
+def render_alike(problems: Iterable[Problem]) -> str:
+    """Every problem; those that differ in their place only are written once, with every place."""
+    alike: dict[Problem, list[Where]] = {}
+    for problem in problems:
+        alike.setdefault(structs.replace(problem, where=Where()), []).append(problem.where)
+    return "\n\n".join(render_problem(problem, places) for problem, places in alike.items())
+
+
+def render_problem(problem: Problem, places: Sequence[Where] = ()) -> str:
     """One problem: ``error[CODE]: what``, then where, what was found and expected, and what to do."""
     lines = [f"{click.style(f'error[{problem.code}]', fg='red', bold=True)}: {printable(problem.message)}"]
-    lines += [f"  --> {place}" for place in [render_where(problem.where)] if place]
+    lines += [f"  --> {place}" for place in map(render_where, places or [problem.where]) if place]
     lines += [f"  = {compared}" for compared in [_compared(problem)] if compared]
     lines += [f"  = help: {printable(help_text)}" for help_text in [_help(problem)] if help_text]
     return "\n".join(lines)

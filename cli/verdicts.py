@@ -54,7 +54,8 @@ def _check_lines(check: CheckResult) -> Iterator[str]:
 
 def _wrapped(text: str, indent: str) -> list[str]:
     """The text within the width; further lines stand under the value, not under its label."""
-    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=indent + " " * 10 * (indent == _INDENT))
+    under = indent + " " * 10 * (indent == _INDENT)
+    return textwrap.wrap(text, WIDTH, initial_indent=indent, subsequent_indent=under, break_on_hyphens=False)
 
 
 def _value(value: Any) -> str:

@@ -12,7 +12,7 @@ def command() -> None:
 
     \b
     Example:
-      labadapt cases lint samples/walk/cases.yaml
+      labadapt cases lint cases.yaml
     """
 
 
@@ -25,7 +25,7 @@ def init(bundle: str, out: str | None) -> None:
 
     \b
     Example:
-      labadapt cases init samples/walk/bundle.json > cases.yaml
+      labadapt cases init bundle.json > cases.yaml
     """
     from labadapt.adapters.cases import starting_cases
     from labadapt.cli.outputs import write_text
@@ -42,7 +42,7 @@ def lint(file: str) -> int:
 
     \b
     Example:
-      labadapt cases lint samples/walk/cases.yaml
+      labadapt cases lint cases.yaml
     """
     from labadapt.adapters.cases import lint_cases
     from labadapt.cli.commands.validate import report_faults

@@ -26,7 +26,7 @@ def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...]
 
     \b
     Example:
-      labadapt check samples/walk/bundle.json --cases samples/walk/cases.yaml
+      labadapt check bundle.json --cases cases.yaml
     """
     from labadapt import __version__
     from labadapt.cli.checking import joined, report, save, say_how_to_add_contracts

@@ -7,6 +7,6 @@ _SUMMARY = "Convert an export whose format is recognised from its content."
 command = conversion_command(
     "convert",
     None,
-    f"{_SUMMARY}\n\n\b\nExample:\n  labadapt convert samples/walk/export.pb > bundle.json",
+    f"{_SUMMARY}\n\n\b\nExample:\n  labadapt convert traces.pb > bundle.json",
     _SUMMARY,
 )

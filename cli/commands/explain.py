@@ -35,7 +35,9 @@ def explanation(code: str) -> str:
 
 
 def _paragraph(text: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False)
+    return textwrap.fill(
+        text, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _no_such_code(code: str) -> Problem:

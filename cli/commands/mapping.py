@@ -12,7 +12,7 @@ def command() -> None:
 
     \b
     Example:
-      labadapt mapping lint samples/walk/mapping.yaml
+      labadapt mapping lint mapping.yaml
     """
 
 
@@ -25,10 +25,10 @@ def init(files: tuple[str, ...], out: str | None) -> None:
 
     \b
     Example:
-      labadapt mapping init samples/walk/export.pb > mapping.yaml
+      labadapt mapping init traces.pb > mapping.yaml
     """
-    from labadapt.cli.inspecting import inspect_files
     from labadapt.adapters.mapping import starting_mapping
+    from labadapt.cli.inspecting import inspect_files
     from labadapt.cli.outputs import write_text
 
     write_text(out, starting_mapping(inspect_files(files)))
@@ -42,7 +42,7 @@ def lint(file: str) -> int:
 
     \b
     Example:
-      labadapt mapping lint samples/walk/mapping.yaml
+      labadapt mapping lint mapping.yaml
     """
     from labadapt.adapters.mapping import lint_mapping
     from labadapt.cli.commands.validate import report_faults

@@ -25,8 +25,8 @@ def source_command(name: str) -> click.Command | None:
 
 
 def _example(name: str) -> str:
-    export = "samples/walk/export.pb" if name == "otlp" else "FILE"
-    return f"\b\nExample:\n  labadapt {name} {export} > bundle.json"
+    export = "traces.pb" if name == "otlp" else "FILE"
+    return f"\b\nExample:\n  labadapt {name} {export} --out bundle.json"
 
 
 def conversion_command(name: str, source: "Source | None", text: str, summary: str) -> click.Command:

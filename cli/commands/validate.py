@@ -29,7 +29,7 @@ def command(files: tuple[str, ...], limits: Literal["none", "workbench"], requir
 
     \b
     Example:
-      labadapt validate samples/walk/bundle.json
+      labadapt validate bundle.json
     """
     from labadapt.schema.validate import validate
 
