@@ -107,6 +107,14 @@ def escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
+def quoted(text: str) -> str:
+    """A text as a YAML double-quoted scalar on one line, whatever it holds."""
+    plain = json.dumps(text, ensure_ascii=False)
+    return "".join(
+        c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 65536 else f"\\U{ord(c):08x}" for c in plain
+    )
+
+
 # -- what holds for all three ------------------------------------------------------------------------------------------
 
 
