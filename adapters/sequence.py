@@ -95,6 +95,7 @@ class _Work:
     start_ns: int
     arranged: Arranged
     joined: Joined
+    calls: list[Call]
     notes: list[str]
 
 
@@ -135,13 +136,13 @@ def _begin(run: RunSpans, identity: Identity, way: Way, start_ns: int) -> _Work:
     _refuse(run.problems + _unfit(run, roles))
     tools = sorted(roles.tools, key=lambda tool: (tool.start_ns, tool.end_ns, tool.span_id))
     arranged = arrange(run, tools, way.nested)
-    _refuse(arranged.problems + _early(run, arranged.kept, start_ns))
+    _refuse(_unreadable(arranged.kept) + arranged.problems + _early(run, arranged.kept, start_ns))
     notes = [*identity.notes, *run.notes]
     if any(span.problem is not None for span in roles.models):
         notes.append(UNREAD_MODEL)
     joined = join_proposals(roles.tools + roles.copies, roles.models)
     _break_ties(arranged, joined, notes)
-    return _Work(run, roles, way, start_ns, arranged, joined, notes)
+    return _Work(run, roles, way, start_ns, arranged, joined, _calls(arranged, joined), notes)
 
 
 def bounds(run: RunSpans) -> tuple[int, int]:
@@ -234,7 +235,7 @@ def _below(run: RunSpans, tops: list[Observation]) -> set[str]:
 
 
 def _unfit(run: RunSpans, roles: Roles) -> list[Problem]:
-    """Spans without an end, that end before they start, or whose content is needed and cannot be read."""
+    """Spans that are needed and have no end, end before they start, or have no name that a step can have."""
     problems: list[Problem] = []
     needed = roles.tools + roles.models + roles.agents
     if run.root is not None and run.root.role not in ("tool", "model", "agent"):
@@ -242,14 +243,16 @@ def _unfit(run: RunSpans, roles: Roles) -> list[Problem]:
     for span in needed:
         if span.end_ns < span.start_ns:
             problems.append(_unfinished(span) if span.end_ns == 0 else _reversed(span))
-        if span.problem is not None and span.role == "tool":
-            problems.append(_located(span.problem, span))
     problems.extend(_unfinished(span) for span in roles.pending)
     for tool in roles.tools:
         call = tool.call
         if call is None or not 0 < len(call.tool) <= _LONGEST:
             problems.append(_bad_tool_name(tool))
     return problems[:MOST_PROBLEMS]
+
+
+def _unreadable(tools: list[Observation]) -> list[Problem]:
+    return [_located(tool.problem, tool) for tool in tools if tool.problem is not None][:MOST_PROBLEMS]
 
 
 def _located(problem: Problem, span: Observation) -> Problem:
@@ -333,7 +336,7 @@ def _break_ties(arranged: Arranged, joined: Joined, notes: list[str]) -> None:
 
 def _steps(work: _Work) -> tuple[list[Step], tuple[str, ...]]:
     arranged, notes, start_ns = work.arranged, work.notes, work.start_ns
-    calls = _calls(arranged, work.joined)
+    calls = work.calls
     ids = _step_ids(arranged.kept, calls)
     steps: list[Step] = []
     undeclared: list[str] = []
@@ -488,7 +491,7 @@ def _resolved(output: Output | UnsetType, work: _Work, steps: list[Step]) -> Out
         return output
     kept = work.arranged.kept
     carried: dict[str, list[int]] = {}
-    for number, (tool, call) in enumerate(zip(kept, _calls(work.arranged, work.joined), strict=True)):
+    for number, (tool, call) in enumerate(zip(kept, work.calls, strict=True)):
         for name in {call.call_id, tool.span_id} - {""}:
             carried.setdefault(name, []).append(number)
     evidence = []
@@ -529,7 +532,21 @@ def _provenance(work: _Work) -> dict[str, Any]:
     }
     if run.root is not None:
         provenance["rootSpanId"] = run.root.span_id
+    fields = _foreign_fields(work)
+    if fields:
+        provenance["fields"] = fields
     return provenance
+
+
+def _foreign_fields(work: _Work) -> dict[str, dict[str, str]]:
+    """By span id, the fields of a call that another table gave than the one that reads the span."""
+    foreign: dict[str, dict[str, str]] = {}
+    for tool, call in zip(work.arranged.kept, work.calls, strict=True):
+        own = call.conventions[0] if call.conventions else ""
+        others = {name: table for name, table in call.fields.items() if table != own}
+        if others:
+            foreign[tool.span_id] = others
+    return foreign
 
 
 def rfc3339(nanoseconds: int) -> str:

@@ -36,7 +36,17 @@ class Record:
         return self.add("agent", 0, end, **{"case_id": (0, "a case"), "policy": (0, "a policy"), **parts})
 
     def tool(self, start: float, end: float, parent: str = "", tool: str = "query", **parts: Any) -> str:
-        names = ("call_id", "arguments", "result", "status", "error_type", "error_message", "operation", "lab", "fields")
+        names = (
+            "call_id",
+            "arguments",
+            "result",
+            "status",
+            "error_type",
+            "error_message",
+            "operation",
+            "lab",
+            "fields",
+        )
         call = {name: parts.pop(name) for name in (*names, "call_conventions") if name in parts}
         call["conventions"] = call.pop("call_conventions", ())
         return self.add("tool", start, end, parent, call=Call(tool=tool, **call), **parts)
