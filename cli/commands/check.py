@@ -34,6 +34,7 @@ def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...]
     from msgspec import UNSET
 
     bundles = gather(_bundle, expand(files))
+    _require_policies(policies, bundles)
     if cases is not None:
         bundles = _with_cases(bundles, cases)
     results = joined([check_bundle(bundle, policies=policies, version=__version__) for bundle in bundles])
@@ -41,6 +42,22 @@ def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...]
     status = report(results, form, beside=out == STANDARD_STREAM)
     say_how_to_add_contracts(sum(run.contract is UNSET for bundle in bundles for run in bundle.runs))
     return status
+
+
+def _require_policies(policies: tuple[str, ...], bundles: "list[Bundle]") -> None:
+    """A policy that no run has is a misspelt one, and would check less than was asked for."""
+    from labadapt.schema.problems import Problem, Refusal
+
+    there = {run.policy for bundle in bundles for run in bundle.runs}
+    if missing := [policy for policy in policies if policy not in there]:
+        raise Refusal(
+            Problem(
+                code="BAD_USAGE",
+                message=f"no run has the policy {missing[0]!r}",
+                found=", ".join(sorted(there)),
+                hint="Give --policy one of those found.",
+            )
+        )
 
 
 def _bundle(name: str) -> "Bundle":

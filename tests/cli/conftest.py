@@ -28,3 +28,30 @@ def labadapt(tmp_path: Path) -> Command:
 def environment() -> dict[str, str]:
     """The environment for a command that a test starts by itself."""
     return {**os.environ, "PYTHONUNBUFFERED": "1"}
+
+
+@pytest.fixture
+def run() -> dict[str, object]:
+    """A recorded run that passes every check; a test changes what it is about."""
+    question = {"metric": "latency_ms", "window": "2026-11-30T00:00:00Z/PT1H"}
+    return {
+        "caseId": "supported",
+        "policy": "v1",
+        "mode": "recorded",
+        "durationMs": 120,
+        "request": {"tool": "query_metric", "operation": "read", **question},
+        "contract": {"disposition": "answer", "maxCalls": 1, "expectedValue": 412.5},
+        "steps": [
+            {
+                "id": "s1",
+                "tool": "query_metric",
+                "operation": "read",
+                "arguments": question,
+                "status": "ok",
+                "startMs": 10,
+                "endMs": 60,
+                "result": {**question, "rows": 60, "value": 412.5, "source": "prom"},
+            }
+        ],
+        "output": {"disposition": "answer", "value": 412.5, "evidence": ["s1"]},
+    }
