@@ -1,0 +1,270 @@
+"""What an export is wrapped in: compression, the Collector's framing, byte order marks. Told by content, never
+by suffix.
+
+`payloads` yields each protobuf or JSON stream inside an input. Decompression is bounded in size and ratio
+(`Limits`), and an archive that stops in the middle is refused with how much of it was whole.
+"""
+
+import io
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Literal
+
+from labadapt.adapters.reading.faults import refusal
+from labadapt.adapters.span import Input, Limits
+from labadapt.schema.problems import Where
+
+HEAD = 65_536
+ZSTD = b"\x28\xb5\x2f\xfd"
+GZIP = b"\x1f\x8b"
+_CHUNK = 65_536
+_ZSTD_CHUNK = 1_024  # one kilobyte of zstd can become 32 MB: fed in small pieces, growth is noticed in time
+_WINDOW = 2**27
+_BLANK = b" \t\r\n"
+
+# First bytes, what the file is, and what to export instead. Read by every source, and by the documentation.
+FOREIGN: tuple[tuple[bytes, str, str], ...] = (
+    (b"PAR1", "a Parquet file", "Export OTLP from the store that wrote it, or convert its rows to OTLP JSON."),
+    (b"ARROW1", "an Arrow file", "Export OTLP from the store that wrote it."),
+    (b"PK\x03\x04", "a zip archive", "Unpack it, and give the files inside."),
+    (b"SQLite format 3\x00", "an SQLite database", "Export OTLP from the application that owns the database."),
+    (b"%PDF", "a PDF document", "Export the trace itself."),
+    (b"<", "markup (HTML or XML)", "That is most likely an error page of a server: look at it, and download again."),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """One stream of protobuf or JSON. `offset` is its place in the decompressed input, in bytes."""
+
+    kind: Literal["protobuf", "json"]
+    stream: io.BufferedReader
+    name: str
+    offset: int = 0
+
+
+class _Chunks(io.RawIOBase):
+    """A generator of byte chunks as a raw stream."""
+
+    def __init__(self, chunks: Iterator[bytes]) -> None:
+        self._chunks = chunks
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "memoryview[int] | bytearray") -> int:  # type: ignore[override] # the stub's buffer is wider
+        while not self._rest:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return 0
+            self._rest = memoryview(chunk)
+        size = min(len(buffer), len(self._rest))
+        buffer[:size] = self._rest[:size]
+        self._rest = self._rest[size:]
+        return size
+
+
+def buffered(stream: BinaryIO) -> io.BufferedReader:
+    """The stream, so that its head can be looked at without being consumed."""
+    if isinstance(stream, io.BufferedReader):
+        return stream
+    return _reader(iter(lambda: stream.read(_CHUNK), b""))
+
+
+def _reader(chunks: Iterator[bytes]) -> io.BufferedReader:
+    return io.BufferedReader(_Chunks(chunks), buffer_size=HEAD)  # type: ignore[return-value] # generic only in the stub
+
+
+def payloads(item: Input, limits: Limits) -> Iterator[Payload]:
+    """Every protobuf or JSON stream of an input, outermost wrapping first.
+
+    Raises `Refusal`: UNSUPPORTED_FORMAT, UNKNOWN_FORMAT, NO_SPANS (empty), BAD_ENCODING, TOO_LARGE.
+    """
+    yield from _unwrap(buffered(item.stream), item.name, limits, 0, 0)
+
+
+def plain_head(stream: io.BufferedReader, name: str, limits: Limits) -> bytes:
+    """The first bytes of the innermost content, for the recognition of its format. Consumes the stream."""
+    for payload in _unwrap(stream, name, limits, 0, 0):
+        return payload.stream.peek(HEAD)[:HEAD]
+    return b""
+
+
+def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, depth: int) -> Iterator[Payload]:
+    head = stream.peek(HEAD)
+    where = Where(file=name, offset=offset)
+    if depth > 8:
+        raise refusal("TOO_DEEP", "compression is nested more than 8 times", where)
+    if not head:
+        if depth == 0:
+            raise refusal("NO_SPANS", "the input is empty", where, found="0 bytes")
+        return
+    for magic, unpack in _COMPRESSIONS:
+        if head.startswith(magic):
+            inner = _reader(unpack(stream, name, limits))
+            yield from _unwrap(inner, name, limits, 0, depth + 1)
+            return
+    if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
+        inner = _reader(_utf16(stream, name))
+        yield from _unwrap(inner, name, limits, 0, depth + 1)
+        return
+    if head.startswith(b"\xef\xbb\xbf"):
+        stream.read(3)
+        head = stream.peek(HEAD)
+    if is_json(head):
+        yield Payload("json", stream, name, offset)
+    elif head[0] < 0x0A and len(head) > 4:
+        yield from _frames(stream, name, limits, depth)
+    elif head[0] == 0x0A:
+        yield Payload("protobuf", stream, name, offset)
+    else:
+        raise _foreign(head, where)
+
+
+def is_json(head: bytes) -> bool:
+    """Whether content is JSON by its first bytes.
+
+    A JSON Lines file with an empty first line begins ``0A 7B``, and so does protobuf whose first message has 123
+    bytes: JSON goes on with a quote or a closing brace, protobuf with a field.
+    """
+    text = head.lstrip(_BLANK)
+    if not text or text[0] not in b"{[":
+        return False
+    if head[0] != 0x0A:
+        return True
+    following = text[1:].lstrip(_BLANK)
+    return not following or following[:1] in {b'"', b"}", b"]", b"{", b"["}
+
+
+def _foreign(head: bytes, where: Where) -> Exception:
+    for magic, what, instead in FOREIGN:
+        if head.startswith(magic):
+            return refusal("UNSUPPORTED_FORMAT", f"this is {what}", where, found=repr(magic), hint=instead)
+    shown = head[:16].hex(" ")
+    return refusal("UNKNOWN_FORMAT", "the first bytes are of no format that is read", where, found=shown)
+
+
+def _frames(stream: io.BufferedReader, name: str, limits: Limits, depth: int) -> Iterator[Payload]:
+    """The messages of the Collector's file exporter: each after its length, 4 bytes, big-endian."""
+    offset = 0
+    while True:
+        prefix = _exactly(stream, 4)
+        if not prefix:
+            return
+        size = int.from_bytes(prefix, "big")
+        where = Where(file=name, offset=offset)
+        if len(prefix) < 4 or size > limits.max_span * 8:
+            raise _broken_frame(where, offset, f"a length of {size}")
+        message = _exactly(stream, size)
+        if len(message) < size:
+            raise _broken_frame(where, offset, f"{len(message)} bytes of {size}")
+        if message:
+            yield from _unwrap(buffered(io.BytesIO(message)), name, limits, offset + 4, depth + 1)
+        offset += 4 + size
+
+
+def _broken_frame(where: Where, whole: int, found: str) -> Exception:
+    if whole == 0:
+        return refusal(
+            "UNKNOWN_FORMAT", "the first bytes are of no format that is read", where, found=f"as a framed file: {found}"
+        )
+    return refusal(
+        "BAD_ENCODING", f"the framed file is cut: its first {whole} bytes are whole", where, found=found, hint=None
+    )
+
+
+def _exactly(stream: io.BufferedReader, size: int) -> bytes:
+    parts = []
+    while size > 0:
+        part = stream.read(min(size, 2**24))
+        if not part:
+            break
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
+
+
+def _utf16(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
+    text = io.TextIOWrapper(stream, encoding="utf-16", errors="strict")
+    try:
+        while chunk := text.read(_CHUNK):
+            yield chunk.encode("utf-8")
+    except UnicodeError as error:
+        raise refusal(
+            "BAD_ENCODING",
+            f"the UTF-16 text is broken: {error.reason if hasattr(error, 'reason') else error}",
+            Where(file=name),
+        ) from None
+
+
+@dataclass(slots=True)
+class _Growth:
+    """What went in and came out of a decompressor, held to the limits."""
+
+    name: str
+    limits: Limits
+    read: int = 0
+    written: int = 0
+
+    def grow(self, chunk: bytes) -> bytes:
+        self.written += len(chunk)
+        where = Where(file=self.name, offset=self.read)
+        if self.written > self.limits.max_size:
+            raise refusal(
+                "TOO_LARGE", f"decompressed, the input exceeds {self.limits.max_size} bytes", where, found="more"
+            )
+        if self.written > self.limits.ratio_floor and self.written > self.read * self.limits.ratio:
+            message = f"{self.read} compressed bytes became more than {self.written}"
+            raise refusal("TOO_LARGE", message, where, expected=f"at most {self.limits.ratio} times")
+        return chunk
+
+    def broken(self, kind: str, why: str) -> Exception:
+        message = f"the {kind} data {why}; {self.written} decompressed bytes before it are whole"
+        return refusal("BAD_ENCODING", message, Where(file=self.name, offset=self.read))
+
+
+def _gunzip(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[bytes]:
+    growth = _Growth(name, limits)
+    data = b""
+    while data := data or stream.read(_CHUNK):
+        member = zlib.decompressobj(31)
+        while not member.eof:
+            if not data:
+                raise growth.broken("gzip", "stops before the end of its last member")
+            growth.read += len(data)
+            try:
+                yield growth.grow(member.decompress(data, 2**20))
+            except zlib.error:
+                raise growth.broken("gzip", "is damaged") from None
+            growth.read -= len(member.unconsumed_tail)
+            data = member.unconsumed_tail or (b"" if member.eof else stream.read(_CHUNK))
+        growth.read -= len(member.unused_data)
+        data = member.unused_data
+        if data and not data.strip(b"\0"):  # some writers pad with zeros
+            data = b""
+
+
+def _unzstd(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[bytes]:
+    import zstandard
+
+    growth = _Growth(name, limits)
+    data = b""
+    while data := data or stream.read(_ZSTD_CHUNK):
+        frame = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
+        while not frame.eof:
+            if not data:
+                raise growth.broken("zstd", "stops before the end of its last frame")
+            growth.read += len(data)
+            try:
+                yield growth.grow(frame.decompress(data))
+            except zstandard.ZstdError:
+                raise growth.broken("zstd", "is damaged") from None
+            data = b"" if frame.eof else stream.read(_ZSTD_CHUNK)
+        growth.read -= len(frame.unused_data)
+        data = frame.unused_data
+
+
+_Unpack = Callable[[io.BufferedReader, str, Limits], Iterator[bytes]]
+_COMPRESSIONS: tuple[tuple[bytes, _Unpack], ...] = ((ZSTD, _unzstd), (GZIP, _gunzip))
