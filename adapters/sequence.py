@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 from labadapt.adapters.callids import Joined, join_proposals
-from labadapt.adapters.conclusion import decoded, final_message, output_of, status_of
+from labadapt.adapters.conclusion import WRONG_PARTS, decoded, final_message, output_of, status_of
 from labadapt.adapters.consumption import INCOMPLETE, run_usage
 from labadapt.adapters.conversion import Nested
 from labadapt.adapters.join import RunSpans
@@ -500,7 +500,10 @@ def _resolved(output: Output | UnsetType, work: _Work, steps: list[Step]) -> Out
         if len(numbers) > 1:
             raise Refusal(_ambiguous(cited, [kept[number] for number in numbers]))
         evidence.append(steps[numbers[0]].id if numbers and cited not in step_ids else cited)
-    return msgspec.structs.replace(output, evidence=evidence)
+    if all(0 < len(cited) <= _LONGEST for cited in evidence):
+        return msgspec.structs.replace(output, evidence=evidence)
+    work.notes.append(WRONG_PARTS)
+    return msgspec.structs.replace(output, evidence=UNSET)
 
 
 def _ambiguous(cited: str, tools: list[Observation]) -> Problem:

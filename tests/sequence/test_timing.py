@@ -189,10 +189,7 @@ def test_a_call_that_outlives_its_run_extends_it_with_a_note(record):
 @pytest.mark.parametrize("role", ["tool", "agent", "model"])
 def test_a_span_without_an_end_refuses_the_run(record, role):
     root = record.root()
-    if role == "tool":
-        span = record.tool(10, 0, root)
-    else:
-        span = record.add(role, 10, 0, root)
+    span = record.tool(10, 0, root) if role == "tool" else record.add(role, 10, 0, root)
     (problem,) = problems_of(record)
     assert problem.code == "UNFINISHED_SPAN"
     assert problem.where.span_ids == (span,)
