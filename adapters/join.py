@@ -80,7 +80,7 @@ def join_trace(trace_id: str, observations: list[Observation]) -> Trace:
     children, tops = _tree(spans)
     reached = descend(tops, children)
     if len(reached) != len(spans):
-        return _cyclic(trace, spans, reached)
+        return _cyclic(trace, spans, reached, conflicts)
     trace.runs = _runs(trace, reached, tops, children)
     for conflict in conflicts:
         _refuse_conflict(trace, conflict)
@@ -209,7 +209,9 @@ def _drop_pending(spans: dict[str, Observation], trace: Trace) -> None:
 # -- cyclic parents ----------------------------------------------------------------------------------------------------
 
 
-def _cyclic(trace: Trace, spans: dict[str, Observation], reached: list[Observation]) -> Trace:
+def _cyclic(
+    trace: Trace, spans: dict[str, Observation], reached: list[Observation], conflicts: list[_Conflict]
+) -> Trace:
     below = {observation.span_id for observation in reached}
     circle = _circle(spans, next(key for key in spans if key not in below))
     first = spans[circle[0]]
@@ -224,8 +226,9 @@ def _cyclic(trace: Trace, spans: dict[str, Observation], reached: list[Observati
             found=" -> ".join([*shown, "…" if len(circle) > len(shown) else circle[0]]),
             expected="parents that lead to a root",
         ),
+        *(conflict.problem for conflict in conflicts),
     )
-    trace.refused_spans = len(spans)
+    trace.refused_spans = len(spans) + sum(conflict.copies - 1 for conflict in conflicts)
     return trace
 
 
