@@ -59,12 +59,13 @@ def convert_files(source: "Source | None", wish: Wish, session: Session) -> Stat
 def _converted(source: "Source | None", wish: Wish, session: Session) -> "Conversion":
     from labadapt.adapters.convert import convert
     from labadapt.cli.progress import opened, watching
+    from labadapt.cli.sources import by_content
 
     names = expand(wish.files)
     options = _options(wish)
     try:
         with watching(names, session) as watch:
-            return convert(opened(names, watch), source, options)
+            return convert(opened(names, watch), source or by_content(options.limits), options)
     except Refusal as refusal:
         if wish.refusals is not None:
             write(wish.refusals, input_refusal_lines(refusal.problems))

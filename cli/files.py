@@ -3,7 +3,7 @@
 import glob
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,6 +12,7 @@ from labadapt.cli.session import session
 from labadapt.schema.problems import Problem, Refusal, Where
 
 STANDARD_STREAM = "-"
+_BUFFER = 64 * 1024  # what a source may look at before it reads
 _GLOB_CHARACTERS = frozenset("*?[")
 
 
@@ -62,9 +63,14 @@ def _hidden(path: Path) -> bool:
 def open_input(name: str) -> AbstractContextManager[BinaryIO]:
     """The file, or standard input, at its first byte. Raises `Refusal` (``UNREADABLE_FILE``)."""
     if name == STANDARD_STREAM:
-        return nullcontext(sys.stdin.buffer)
+        return _standard_input()
     with read_errors(name):
-        return Path(name).open("rb")
+        return Path(name).open("rb", buffering=_BUFFER)
+
+
+def _standard_input() -> BinaryIO:
+    """Standard input with a buffer as large as a file's; closing it leaves the descriptor open."""
+    return open(sys.stdin.fileno(), "rb", buffering=_BUFFER, closefd=False)
 
 
 @contextmanager

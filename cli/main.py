@@ -11,7 +11,7 @@ from typing import Any, NoReturn, cast
 
 import click
 from labadapt import __version__
-from labadapt.cli.escaping import printable_lines
+from labadapt.cli.escaping import printable, printable_lines
 from labadapt.cli.problems import render_problems
 from labadapt.cli.session import Session, complain, unwritable
 from labadapt.cli.statuses import MEANINGS, Status
@@ -65,9 +65,9 @@ class LazyGroup(click.Group):
 
 def source_summaries() -> dict[str, str]:
     """Name and summary of every admitted source. Loads the sources, which is why only the help asks for it."""
-    from labadapt.adapters.registry import sources
+    from labadapt.cli.sources import named_sources
 
-    return {name: source.summary for name, source in sources().items()}
+    return {name: printable(source.summary) for name, source in named_sources().items()}
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -11,6 +11,8 @@ from labadapt.adapters.span import Input
 from labadapt.cli.files import STANDARD_STREAM, display_name, open_input
 from labadapt.cli.session import Session
 
+_BUFFER = 64 * 1024
+
 Watch: TypeAlias = Callable[[BinaryIO], BinaryIO]
 
 
@@ -33,7 +35,9 @@ def watching(names: list[str], session: Session) -> Iterator[Watch]:
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=_total(names))
-        yield lambda stream: cast(BinaryIO, io.BufferedReader(_Watched(stream, lambda n: bar.advance(task, n))))
+        yield lambda stream: cast(
+            BinaryIO, io.BufferedReader(_Watched(stream, lambda n: bar.advance(task, n)), _BUFFER)
+        )
 
 
 def _unwatched(stream: BinaryIO) -> BinaryIO:

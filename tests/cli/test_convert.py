@@ -150,7 +150,7 @@ def test_the_names_in_a_folder_come_from_nothing_in_the_input(labadapt, folder: 
 
 
 @pytest.mark.usefixtures("folder")
-def test_check_makes_the_verdict_the_result(labadapt, folder: Path) -> None:
+def test_check_makes_the_verdict_the_result(labadapt) -> None:
     given = ("otlp", "good.pb", "--case", "latency", "--policy", "v1", "--mapping", "mapping.yaml", "--check")
     done = labadapt(*given, "--cases", "cases.yaml")
     assert done.stdout == "PASS  latency  (v1)\n\n1 run: 1 passed, 0 failed, 0 inconclusive\n"

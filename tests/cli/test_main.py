@@ -101,13 +101,12 @@ def test_debug_shows_the_traceback(broken: dict[str, str]) -> None:
 
 def test_a_reader_that_goes_away_is_no_error() -> None:
     command = [sys.executable, "-m", "labadapt", "schema"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stdout is not None
-    assert process.stderr is not None
-    process.stdout.close()
-    assert process.stderr.read() == b""
-    process.stderr.close()
-    assert process.wait() == 141
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_a_full_disk_behind_standard_output_is_told() -> None:
@@ -127,9 +126,11 @@ def test_an_interrupted_command_says_so_and_leaves_nothing(
 ) -> None:
     os.mkfifo(tmp_path / "pipe")
     command = [sys.executable, "-m", "labadapt", "otlp", "pipe", "--out", "bundle.json"]
-    with (tmp_path / "pipe").open("r+b", buffering=0) as pipe:  # both ends, so that opening waits for nobody
+    with (
+        (tmp_path / "pipe").open("r+b", buffering=0) as pipe,  # both ends, so that opening waits for nobody
+        subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as process,
+    ):
         pipe.write(b"\n{")
-        process = subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True)
         time.sleep(1)
         process.send_signal(sent)
         _, errors = process.communicate(timeout=20)
