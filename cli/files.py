@@ -70,6 +70,8 @@ def open_input(name: str) -> AbstractContextManager[BinaryIO]:
 
 def _standard_input() -> BinaryIO:
     """Standard input with a buffer as large as a file's; closing it leaves the descriptor open."""
+    if sys.stdin is None:  # Python's way to say that the descriptor is closed, as by `<&-`
+        raise Refusal(_unreadable(STANDARD_STREAM, "cannot be read: it is closed"))
     return open(sys.stdin.fileno(), "rb", buffering=_BUFFER, closefd=False)
 
 

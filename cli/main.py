@@ -164,6 +164,8 @@ _ENDINGS: tuple[tuple[type[BaseException], Callable[[Any], int]], ...] = (
 
 def _flushed(status: int) -> int:
     """The status, once everything is written. A reader that went away is noticed here at the latest."""
+    if sys.stdout is None:
+        return status
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -61,6 +61,8 @@ def show_json(value: Any) -> None:
 
 @contextmanager
 def _standard_output() -> Iterator[None]:
+    if sys.stdout is None:  # Python's way to say that the descriptor is closed, as by `>&-`
+        raise Refusal(unwritable("standard output", OSError("it is closed")))
     try:
         yield
     except BrokenPipeError:

@@ -120,6 +120,16 @@ def test_a_full_disk_behind_standard_output_is_told() -> None:
     ]
 
 
+def test_closed_standard_streams_are_told() -> None:
+    command = f"{sys.executable} -m labadapt"
+    done = subprocess.run(f"{command} explain >&-", shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[UNWRITABLE_FILE]: cannot be written: it is closed\n")
+    done = subprocess.run(f"{command} otlp - <&-", shell=True, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[UNREADABLE_FILE]: cannot be read: it is closed\n")
+
+
 @pytest.mark.parametrize(("sent", "status", "said"), [(signal.SIGINT, 130, "interrupted"), (signal.SIGTERM, 143, "")])
 def test_an_interrupted_command_says_so_and_leaves_nothing(
     tmp_path: Path, environment: dict[str, str], sent: signal.Signals, status: int, said: str
