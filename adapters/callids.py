@@ -44,9 +44,14 @@ class Joined:
     unseen: list[Offer] = field(default_factory=list)
 
 
-def join_proposals(tools: list[Observation], models: list[Observation]) -> Joined:
-    """Join the tool spans of a run (those left aside as copies too) to the proposals of its model spans."""
+def join_proposals(tools: list[Observation], models: list[Observation], *, tied: bool = True) -> Joined:
+    """Join the tool spans of a run (those left aside as copies too) to the proposals of its model spans.
+
+    `turns` are found only where they may be needed: where spans have equal times (`tied`), or something is missing.
+    """
     joined = Joined()
+    if not tied and _all_shown(tools, models):
+        return joined
     offers = _offers(models)
     if not offers:
         return joined
@@ -66,6 +71,18 @@ def join_proposals(tools: list[Observation], models: list[Observation]) -> Joine
         open_offers = _join_by_content(rest, open_offers, joined)
     joined.unseen = [offer for offer in open_offers if not is_final(offer.proposal.tool)]
     return joined
+
+
+def _all_shown(tools: list[Observation], models: list[Observation]) -> bool:
+    """Whether every call id is recorded where it should be, so that there is nothing to join."""
+    shown = {tool.call.call_id for tool in tools if tool.call is not None}
+    if "" in shown:
+        return not any(model.proposals for model in models)
+    for model in models:
+        for proposal in model.proposals:
+            if proposal.call_id not in shown:
+                return False
+    return True
 
 
 def is_final(tool: str) -> bool:

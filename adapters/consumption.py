@@ -4,6 +4,7 @@ A span above others often repeats their sum (an agent's total, a framework's spa
 lowest spans that record usage are counted. What a span does not record is not known, and makes the sum unknown.
 """
 
+from operator import attrgetter
 from typing import Any
 
 from labadapt.adapters.join import RunSpans
@@ -17,6 +18,7 @@ INCOMPLETE = "some model spans record no usage, so that its sum is not known and
 _WHOLE = ("input_tokens", "output_tokens", "cost_usd")
 # Producers write these details only where they are not zero, so what is recorded is summed.
 _DETAILS = ("cached_input_tokens", "reasoning_tokens")
+_PARTS = tuple((name, attrgetter(name)) for name in _WHOLE + _DETAILS)
 
 
 def run_usage(
@@ -62,16 +64,18 @@ def _add(total: dict[str, Any], spans: list[Observation], silent: bool) -> bool:
     """Add the sums to `total`; whether one had to be left out."""
     usages = [span.usage for span in spans if span.usage is not UNSET]
     incomplete = False
-    for name in _WHOLE + _DETAILS:
-        parts = [part for usage in usages if (part := getattr(usage, name)) is not UNSET and part is not None]
-        if parts and name in _WHOLE and (silent or len(parts) < len(usages)):
+    for name, part_of in _PARTS:
+        parts = [part for usage in usages if (part := part_of(usage)) is not UNSET and part is not None]
+        if not parts:
+            continue
+        if name in _WHOLE and (silent or len(parts) < len(usages)):
             incomplete = True
-        elif parts:
+        else:
             total[name] = sum(parts)
-    sources = {usage.cost_source for usage in usages if usage.cost_source is not UNSET}
+    sources = {usage.cost_source for usage in usages} - {UNSET}
     if "cost_usd" in total and len(sources) == 1:
         total["cost_source"] = sources.pop()
-    names = {usage.model for usage in usages if usage.model is not UNSET and usage.model is not None}
+    names = {usage.model for usage in usages} - {UNSET, None}
     if len(names) == 1:
         total["model"] = names.pop()
     return incomplete

@@ -77,11 +77,11 @@ def join_trace(trace_id: str, observations: list[Observation]) -> Trace:
     if len(spans) != len(ordered):
         spans, conflicts = _without_copies(ordered, trace)
     _drop_pending(spans, trace)
-    children, tops = _tree(spans)
+    children, tops, rank = _tree(spans)
     reached = descend(tops, children)
     if len(reached) != len(spans):
         return _cyclic(trace, spans, reached, conflicts)
-    trace.runs = _runs(trace, reached, tops, children)
+    trace.runs = _runs(trace, reached, tops, children, rank)
     for conflict in conflicts:
         _refuse_conflict(trace, conflict)
     return trace
@@ -97,9 +97,11 @@ def descend(tops: list[Observation], children: Children) -> list[Observation]:
     return order
 
 
-def _tree(spans: dict[str, Observation]) -> tuple[Children, list[Observation]]:
+def _tree(spans: dict[str, Observation]) -> tuple[Children, list[Observation], int | None]:
+    """Children by parent, the spans whose parent is none or missing, and the best rank of a case id."""
     children: Children = {}
     tops: list[Observation] = []
+    rank: int | None = None
     for observation in spans.values():
         parent = observation.parent_id
         if not parent or parent not in spans:
@@ -108,7 +110,10 @@ def _tree(spans: dict[str, Observation]) -> tuple[Children, list[Observation]]:
             children[parent].append(observation)
         else:
             children[parent] = [observation]
-    return children, tops
+        case = observation.case_id
+        if case is not None and (rank is None or case[0] < rank):
+            rank = case[0]
+    return children, tops, rank
 
 
 # -- copies of one span ------------------------------------------------------------------------------------------------
@@ -198,8 +203,7 @@ def _refuse_conflict(trace: Trace, conflict: _Conflict) -> None:
 
 def _drop_pending(spans: dict[str, Observation], trace: Trace) -> None:
     """Drop the pending spans whose real span, their parent, is there."""
-    pending = [observation for observation in spans.values() if observation.pending]
-    for observation in pending:
+    for observation in [observation for observation in spans.values() if observation.pending]:
         real = spans.get(observation.parent_id)
         if real is not None and not real.pending:
             del spans[observation.span_id]
@@ -248,20 +252,19 @@ def _circle(spans: dict[str, Observation], start: str) -> list[str]:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-def _runs(trace: Trace, reached: list[Observation], tops: list[Observation], children: Children) -> list[RunSpans]:
-    rank = _best_rank(reached)
+def _runs(
+    trace: Trace, reached: list[Observation], tops: list[Observation], children: Children, rank: int | None
+) -> list[RunSpans]:
     if rank is None and not _holds_run(reached):
         _leave_whole(trace, reached)
         return []
     if len(tops) == 1 and (rank is None or _rank(tops[0]) == rank):
-        return [_run(trace.trace_id, tops, reached, children) if rank is None else _case_run(trace, tops, children)]
+        if rank is None:
+            return [_run(trace.trace_id, tops, reached, children)]
+        return [_case_run(trace, tops, reached, children)]
     if rank is None:
         return _runs_at_roots(trace, reached, tops, children)
     return _runs_at_cases(trace, rank, tops, children)
-
-
-def _best_rank(spans: list[Observation]) -> int | None:
-    return min((observation.case_id[0] for observation in spans if observation.case_id is not None), default=None)
 
 
 def _rank(observation: Observation) -> int | None:
@@ -323,7 +326,7 @@ def _runs_at_cases(trace: Trace, rank: int, tops: list[Observation], children: C
         else:
             strays.append(top)
         (orphans if found == [top] and top.parent_id else roots).extend(found)
-    runs = [_case_run(trace, group, children) for group in _grouped(roots, orphans)]
+    runs = [_case_run(trace, group, descend(group, children), children) for group in _grouped(roots, orphans)]
     return _with_strays(trace, _with_content(trace, runs), strays, children)
 
 
@@ -366,15 +369,19 @@ def _outermost(top: Observation, rank: int, children: Children) -> tuple[list[Ob
     return roots, outside
 
 
-def _case_run(trace: Trace, tops: list[Observation], children: Children) -> RunSpans:
+def _case_run(trace: Trace, tops: list[Observation], below: list[Observation], children: Children) -> RunSpans:
     """A run at one span that carries the case id, or at several of which at most the first is no orphan."""
-    run = RunSpans(trace.trace_id, tops[0], descend(tops, children), children)
+    first = tops[0]
+    run = RunSpans(trace.trace_id, first, below, children)
     if len(tops) > 1:
-        run.root = None if _is_orphan(tops[0], children) else tops[0]
+        run.root = None if _is_orphan(first, children) else first
         run.missing = tuple(sorted({top.parent_id for top in tops if _is_orphan(top, children)}))
-    elif _is_orphan(tops[0], children):
+    elif _is_orphan(first, children):
         run.notes += ("the parent of the span that carries the case id is not in the input",)
-    if any(_rank(span) == _rank(tops[0]) and _value(span) != _value(tops[0]) for span in run.spans):
+    others = {span.case_id for span in below}
+    if len(others) > 2 or others - {None, first.case_id}:
+        others = {case for case in others if case is not None and case[0] == _rank(first)}
+    if len(others - {None}) > 1:
         run.notes += ("a span within the run carries another case id; the outermost one counts",)
     return run
 

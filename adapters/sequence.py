@@ -5,7 +5,8 @@ sequential format cannot hold is refused with every problem that was found; noth
 """
 
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import date, timedelta
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -33,7 +34,7 @@ UNREAD_MODEL = "a model span could not be read in full, so calls that it propose
 UNKNOWN_RESULT = "the result of a call whose outcome is not recorded is left out"
 BARE_TOOL = ToolRule()
 
-_EPOCH = datetime(1970, 1, 1)  # only its calendar is used
+_EPOCH = date(1970, 1, 1)
 _LONGEST = 200
 
 
@@ -140,8 +141,10 @@ def _begin(run: RunSpans, identity: Identity, way: Way, start_ns: int) -> _Work:
     notes = [*identity.notes, *run.notes]
     if any(span.problem is not None for span in roles.models):
         notes.append(UNREAD_MODEL)
-    joined = join_proposals(roles.tools + roles.copies, roles.models)
-    _break_ties(arranged, joined, notes)
+    tied = _ties(arranged.kept)
+    joined = join_proposals(roles.tools + roles.copies, roles.models, tied=bool(tied))
+    if tied:
+        _break_ties(arranged, joined, tied, notes)
     return _Work(run, roles, way, start_ns, arranged, joined, _calls(arranged, joined), notes)
 
 
@@ -315,22 +318,24 @@ def _early(run: RunSpans, tools: list[Observation], start_ns: int) -> list[Probl
 # -- steps -------------------------------------------------------------------------------------------------------------
 
 
-def _break_ties(arranged: Arranged, joined: Joined, notes: list[str]) -> None:
-    """Order calls of equal times by their proposals; where these do not decide, say so."""
-    kept = arranged.kept
-    tied = [
+def _ties(kept: list[Observation]) -> list[tuple[Observation, Observation]]:
+    """Neighbours of equal times."""
+    return [
         (one, other) for one, other in pairwise(kept) if one.start_ns == other.start_ns and one.end_ns == other.end_ns
     ]
-    if not tied:
-        return
+
+
+def _break_ties(
+    arranged: Arranged, joined: Joined, tied: list[tuple[Observation, Observation]], notes: list[str]
+) -> None:
+    """Order calls of equal times by their proposals; where these do not decide, say so."""
     last = (2**63, 0)
     turns = joined.turns
-    kept.sort(key=lambda t: (t.start_ns, t.end_ns, turns.get(t.span_id, last), t.span_id))
-    undecided = any(
+    arranged.kept.sort(key=lambda t: (t.start_ns, t.end_ns, turns.get(t.span_id, last), t.span_id))
+    if any(
         one.span_id not in turns or other.span_id not in turns or turns[one.span_id] == turns[other.span_id]
         for one, other in tied
-    )
-    if undecided:
+    ):
         notes.append(TIED)
 
 
@@ -521,14 +526,12 @@ def _ambiguous(cited: str, tools: list[Observation]) -> Problem:
 
 def _provenance(work: _Work) -> dict[str, Any]:
     run, version = work.run, work.way.version
-    conventions: set[str] = set()
-    for spans in (work.arranged.kept, work.roles.models, work.roles.agents):
-        for span in spans:
-            conventions.update(span.conventions)
+    used = (work.arranged.kept, work.roles.models, work.roles.agents)
+    conventions = {span.conventions for spans in used for span in spans}
     provenance: dict[str, Any] = {
         "source": work.way.source,
         "adapter": f"labadapt {version}" if version else "labadapt",
-        "conventions": sorted(conventions),
+        "conventions": sorted({name for names in conventions for name in names}),
         "traceId": run.trace_id,
         "spanIds": [tool.span_id for tool in work.arranged.kept],
         "recordedStart": rfc3339(work.start_ns),
@@ -545,6 +548,8 @@ def _foreign_fields(work: _Work) -> dict[str, dict[str, str]]:
     """By span id, the fields of a call that another table gave than the one that reads the span."""
     foreign: dict[str, dict[str, str]] = {}
     for tool, call in zip(work.arranged.kept, work.calls, strict=True):
+        if call is tool.call and len(call.conventions) < 2:
+            continue
         own = call.conventions[0] if call.conventions else ""
         others = {name: table for name, table in call.fields.items() if table != own}
         if others:
@@ -554,5 +559,13 @@ def _foreign_fields(work: _Work) -> dict[str, dict[str, str]]:
 
 def rfc3339(nanoseconds: int) -> str:
     """Nanoseconds since 1970 as RFC 3339 in UTC, with all nine decimals."""
-    seconds, rest = divmod(nanoseconds, 1_000_000_000)
-    return f"{(_EPOCH + timedelta(seconds=seconds)).isoformat()}.{rest:09d}Z"
+    day, rest = divmod(nanoseconds, 86_400_000_000_000)
+    seconds, rest = divmod(rest, 1_000_000_000)
+    minutes, second = divmod(seconds, 60)
+    hour, minute = divmod(minutes, 60)
+    return f"{_date(day)}T{hour:02d}:{minute:02d}:{second:02d}.{rest:09d}Z"
+
+
+@lru_cache(maxsize=64)
+def _date(day: int) -> str:
+    return (_EPOCH + timedelta(days=day)).isoformat()

@@ -37,12 +37,13 @@ def result_of(call: Call, fields: Fields) -> Result | UnsetType:
         return Result(data=data) if data is not UNSET else UNSET
     get = data.get
     metric, window, source = get("metric", UNSET), get("window", UNSET), get("source", UNSET)
+    rows, value = get("rows", UNSET), get("value", UNSET)
     return Result(
-        metric=metric if metric is None or type(metric) is str else UNSET,
-        window=window if window is None or type(window) is str else UNSET,
-        rows=get("rows", UNSET) if fits("rows", get("rows", UNSET)) else UNSET,
-        value=get("value", UNSET) if fits("value", get("value", UNSET)) else UNSET,
-        source=source if source is None or type(source) is str else UNSET,
+        metric=metric if type(metric) is str or metric is None else UNSET,
+        window=window if type(window) is str or window is None else UNSET,
+        rows=rows if rows is None or (type(rows) is int and 0 <= rows < _ROWS_LIMIT) else UNSET,
+        value=value if value is None or (value is not UNSET and fits("value", value)) else UNSET,
+        source=source if type(source) is str or source is None else UNSET,
         data=data,
     )
 
