@@ -39,7 +39,7 @@ def convert(
     are only refusals of the input itself, `NO_SPANS` and `NO_RUNS` among them.
     """
     tally = Tally()
-    traces, names = _read(inputs, source, options, conventions, tally)
+    traces, names = read_traces(inputs, source, options, conventions, tally)
     if not tally.read:
         raise Refusal(_no_spans(tally))
     conversion = assemble(traces, options, tally, "+".join(sorted(names)))
@@ -48,13 +48,14 @@ def convert(
     return conversion
 
 
-def _read(
+def read_traces(
     inputs: Iterable[Input],
     source: Source | SourceChoice,
     options: Options,
     conventions: Sequence[Convention] | None,
     tally: Tally,
 ) -> tuple[Traces, set[str]]:
+    """Read inputs to the observations of each trace, and the names of the sources that read them."""
     from labadapt.adapters.recognise import Recogniser
     from labadapt.adapters.registry import conventions as installed
 

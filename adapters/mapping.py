@@ -1,7 +1,8 @@
 """The mapping file: read, checked, and turned into rules for one application's telemetry."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import msgspec
 from labadapt.adapters.documents import Document, escaped, quoted, read_document
@@ -10,6 +11,9 @@ from labadapt.schema.mapping import MappingFile, ToolMapping
 from labadapt.schema.model import Operation
 from labadapt.schema.problems import Problem, Refusal
 from msgspec import UNSET
+
+if TYPE_CHECKING:
+    from labadapt.adapters.inspect import Inspection
 
 EXPRESSIONS = ("metric", "window", "rows", "value", "source")
 _RUN_EXPRESSIONS = ("case", "policy", "output")
@@ -138,12 +142,12 @@ _TAIL = """\
 """
 
 
-def starting_mapping(tools: Iterable[tuple[str, int]]) -> str:
-    """A mapping file to start from, as YAML. `tools`: the names seen, each with its number of calls."""
+def starting_mapping(inspection: "Inspection") -> str:
+    """A mapping file to start from, as YAML: the tools that an export holds, their operations left to a person."""
     parts = [_HEAD]
-    seen = sorted(tools)
-    if seen:
+    if inspection.tools:
         parts.append("tools:\n")
-    for tool, calls in seen:
-        parts.append(_TOOL.format(tool=quoted(tool), calls="once" if calls == 1 else f"{calls} times"))
+    for tool in inspection.tools:
+        calls = "once" if tool.calls == 1 else f"{tool.calls} times"
+        parts.append(_TOOL.format(tool=quoted(tool.name), calls=calls))
     return "".join([*parts, _TAIL])
