@@ -103,16 +103,13 @@ def _named(
         candidate: tuple[int, str] | None = getattr(span, field)
         if candidate is not None and (best is None or candidate[0] < best[0]):
             best = candidate
-    if best is not None and attribute is not None and best[0] <= CHOSEN_RANK:
+    if best is not None and attribute is not None:  # then no other attribute is read
         return best[1]
     if expression is not None:
         found = expression.evaluate(view)
         if found is not UNSET and found is not None and found != "":
             return _text(found, expression, run)
     return "" if best is None else best[1]
-
-
-CHOSEN_RANK = -1  # the rank of the attribute that --case-attribute or --policy-attribute names
 
 
 def _text(found: Any, expression: Expression, run: RunSpans) -> str:

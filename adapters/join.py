@@ -147,10 +147,10 @@ def _without_copies(ordered: list[Observation], trace: Trace) -> tuple[dict[str,
 
 def _distinct(same: list[Observation], trace: Trace) -> list[Observation]:
     """The copies that differ, finished ones alone where there are any, in an order that content alone decides."""
-    by_digest: dict[int, Observation] = {}
+    by_content: dict[tuple[bytes, int], Observation] = {}
     for observation in sorted(same, key=_place):
-        by_digest.setdefault(observation.digest, observation)
-    distinct = list(by_digest.values())
+        by_content.setdefault((_content(observation), observation.digest), observation)
+    distinct = list(by_content.values())
     trace.leave(EXACT_DUPLICATE, len(same) - len(distinct))
     finished = [observation for observation in distinct if observation.end_ns]
     if finished and len(finished) < len(distinct):
@@ -165,8 +165,9 @@ def _place(observation: Observation) -> tuple[str, int, int]:
 
 
 def _content(observation: Observation) -> bytes:
-    """Orders the copies that conflict, whatever the file they came from (digests may differ between processes)."""
-    return msgspec.json.encode(msgspec.structs.replace(observation, digest=0, where=Where(), problem=None))
+    """What was read of a span, whatever the file it came from; no digest, which may differ between processes."""
+    bare = msgspec.structs.replace(observation, digest=0, where=Where(), problem=None)
+    return msgspec.json.encode(bare, order="deterministic")
 
 
 def _conflict(survivors: list[Observation]) -> _Conflict:

@@ -70,6 +70,7 @@ class Roles:
     outputs: list[Observation] = field(default_factory=list)
     reporting: list[Observation] = field(default_factory=list)
     pending: list[Observation] = field(default_factory=list)
+    unreadable: list[Observation] = field(default_factory=list)
     used: int = 0
     aside: dict[str, int] = field(default_factory=dict)
 
@@ -139,7 +140,7 @@ def _begin(run: RunSpans, identity: Identity, way: Way, start_ns: int) -> _Work:
     arranged = arrange(run, tools, way.nested)
     _refuse(_unreadable(arranged.kept) + arranged.problems + _early(run, arranged.kept, start_ns))
     notes = [*identity.notes, *run.notes]
-    if any(span.problem is not None for span in roles.models):
+    if any(span.role == "model" for span in roles.unreadable):
         notes.append(UNREAD_MODEL)
     tied = _ties(arranged.kept)
     joined = join_proposals(roles.tools + roles.copies, roles.models, tied=bool(tied))
@@ -179,6 +180,8 @@ def sort_roles(run: RunSpans) -> Roles:
             roles.reporting.append(span)
         if span.pending:
             roles.pending.append(span)
+        if span.problem is not None and span.role != "tool":
+            roles.unreadable.append(span)
     roles.used = len(run.spans) - sum(roles.aside.values())
     if roles.judges:
         _set_judges_apart(run, roles)
@@ -442,6 +445,7 @@ def _conclude(work: _Work, own: Own, mapped: Any) -> tuple[Output | UnsetType, A
     message = decoded(message)
     if mapped is not UNSET and mapped is not None:
         return output_of(decoded(mapped), None, words, notes, declared=True), message
+    _refuse([_located(span.problem, span) for span in _speakers(work) if span.problem is not None])
     said = _lab_output(work.run, work.roles)
     if said is not None:
         return output_of(decoded(said.lab_output), said, words, notes, declared=True), message
@@ -450,6 +454,11 @@ def _conclude(work: _Work, own: Own, mapped: Any) -> tuple[Output | UnsetType, A
     if span.problem is not None:
         raise Refusal(_located(span.problem, span))
     return output_of(message, span, words, notes, declared=False), message
+
+
+def _speakers(work: _Work) -> list[Observation]:
+    """The unreadable spans whose `lab.output` or final message might have been the run's output."""
+    return [span for span in work.roles.unreadable if span.role in ("agent", "other") or span is work.run.root]
 
 
 def _usage(work: _Work) -> RunUsage | UnsetType:

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from labadapt.schema.mapping import MappingFile
 from labadapt.schema.model import Usage
+from labadapt.schema.problems import Problem
 from msgspec import UNSET
 
 ANSWER = {"disposition": "answer", "value": 412.5, "evidence": ["call-1"]}
@@ -93,6 +94,13 @@ def test_two_lab_outputs_none_of_them_on_the_root_are_refused(record):
 def test_a_lab_output_of_the_wrong_shape_is_refused(record, output):
     record.root(lab_output=output)
     assert record.refused() == ["BAD_CONTENT"]
+
+
+def test_an_output_that_cannot_be_read_refuses_the_run_and_is_not_replaced(record):
+    problem = Problem(code="BAD_CONTENT", message="lab.output is no JSON")
+    root = record.root(output=ANSWER, problem=problem)
+    (refused,) = record.convert().refused
+    assert [(found.code, found.where.span_ids) for found in refused.problems] == [("BAD_CONTENT", (root,))]
 
 
 def test_parts_of_the_wrong_type_in_a_mere_final_message_are_left_out_with_a_note(record):

@@ -24,7 +24,7 @@ def test_exact_duplicates_are_dropped_and_counted(record):
 
 def test_a_span_that_arrives_twice_with_other_content_refuses_its_run(record):
     span = record.tool(10, 20, record.root(), arguments={"n": 1})
-    copy_of(record, 1, digest=7, end_ns=record.spans[1].end_ns + 1, where=Where(file="other.pb", line=3))
+    copy_of(record, 1, end_ns=record.spans[1].end_ns + 1, where=Where(file="other.pb", line=3))
     conversion = record.convert()
     (refused,) = conversion.refused
     (problem,) = refused.problems
@@ -36,7 +36,7 @@ def test_a_span_that_arrives_twice_with_other_content_refuses_its_run(record):
 
 def test_an_unfinished_copy_gives_way_to_the_finished_one(record):
     record.tool(10, 20, record.root())
-    copy_of(record, 1, digest=7, end_ns=0)
+    copy_of(record, 1, end_ns=0)
     conversion = record.convert()
     assert conversion.runs[0].steps[0].end_ms == 20
     assert conversion.tally.aside == {"unfinished copy of a finished span": 1}
@@ -46,7 +46,7 @@ def test_a_conflict_outside_every_run_refuses_nothing(record):
     top = record.add("other", 0, 100)
     record.root(parent=top)
     record.add("other", 1, 2, top)
-    copy_of(record, 2, digest=7, name="another")
+    copy_of(record, 2, name="another")
     conversion = record.convert()
     assert conversion.refused == []
     assert conversion.tally.aside["conflicting copy of a span outside every run"] == 1
