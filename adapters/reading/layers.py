@@ -74,7 +74,7 @@ def buffered(stream: BinaryIO) -> io.BufferedReader:
 
 
 def _reader(chunks: Iterator[bytes]) -> io.BufferedReader:
-    return io.BufferedReader(_Chunks(chunks), buffer_size=HEAD)  # type: ignore[return-value] # generic only in the stub
+    return io.BufferedReader(_Chunks(chunks), buffer_size=HEAD)
 
 
 def payloads(item: Input, limits: Limits) -> Iterator[Payload]:
