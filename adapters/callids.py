@@ -59,13 +59,14 @@ def join_proposals(tools: list[Observation], models: list[Observation], *, tied:
     used: set[int] = set()
     by_id = {offer.proposal.call_id: number for number, offer in enumerate(offers) if offer.proposal.call_id}
     for tool in tools:
-        call_id = tool.call.call_id if tool.call is not None else ""
-        number = by_id.get(call_id) if call_id else None
-        if number is None:
+        number = by_id.get(tool.call.call_id) if tool.call is not None else None
+        if tool.call is None or number is None:
             rest.append(tool)
         else:
             used.add(number)
             joined.turns[tool.span_id] = offers[number].turn
+            if _is_bare(tool) and _only_text(offers[number].proposal.arguments) == tool.call.arguments:
+                joined.arguments[tool.span_id] = offers[number].proposal.arguments
     open_offers = [offer for number, offer in enumerate(offers) if number not in used]
     if rest and open_offers:
         open_offers = _join_by_content(rest, open_offers, joined)
@@ -76,7 +77,7 @@ def join_proposals(tools: list[Observation], models: list[Observation], *, tied:
 def _all_shown(tools: list[Observation], models: list[Observation]) -> bool:
     """Whether every call id is recorded where it should be, so that there is nothing to join."""
     shown = {tool.call.call_id for tool in tools if tool.call is not None}
-    if "" in shown:
+    if "" in shown or any(_is_bare(tool) for tool in tools):
         return not any(model.proposals for model in models)
     for model in models:
         for proposal in model.proposals:
@@ -153,11 +154,19 @@ def _pools(offers: list[Offer]) -> dict[tuple[str, bytes], list[Offer]]:
         if arguments is UNSET:
             continue
         pools.setdefault(_key(offer.proposal.tool, arguments), []).append(offer)
-        if type(arguments) is dict and len(arguments) == 1:
-            (only,) = arguments.values()
-            if type(only) is str:
-                pools.setdefault(_key(offer.proposal.tool, ["bare", only]), []).append(offer)
+        only = _only_text(arguments)
+        if only is not None:
+            pools.setdefault(_key(offer.proposal.tool, ["bare", only]), []).append(offer)
     return pools
+
+
+def _only_text(arguments: Any) -> str | None:
+    """The one argument of an object that has one, if it is text."""
+    if type(arguments) is dict and len(arguments) == 1:
+        (only,) = arguments.values()
+        if type(only) is str:
+            return only
+    return None
 
 
 def _by_key(tools: list[Observation]) -> dict[tuple[str, bytes], list[Observation]]:

@@ -241,7 +241,7 @@ def _below(run: RunSpans, tops: list[Observation]) -> set[str]:
 
 
 def _unfit(run: RunSpans, roles: Roles) -> list[Problem]:
-    """Spans that are needed and have no end, end before they start, or have no name that a step can have."""
+    """Spans that are needed and have no end, or end before they start."""
     problems: list[Problem] = []
     needed = roles.tools + roles.models + roles.agents
     if run.root is not None and run.root.role not in ("tool", "model", "agent"):
@@ -250,15 +250,18 @@ def _unfit(run: RunSpans, roles: Roles) -> list[Problem]:
         if span.end_ns < span.start_ns:
             problems.append(_unfinished(span) if span.end_ns == 0 else _reversed(span))
     problems.extend(_unfinished(span) for span in roles.pending)
-    for tool in roles.tools:
-        call = tool.call
-        if call is None or not 0 < len(call.tool) <= _LONGEST:
-            problems.append(_bad_tool_name(tool))
     return problems[:MOST_PROBLEMS]
 
 
 def _unreadable(tools: list[Observation]) -> list[Problem]:
-    return [_located(tool.problem, tool) for tool in tools if tool.problem is not None][:MOST_PROBLEMS]
+    """Calls whose content cannot be read, or whose name no step can have."""
+    problems = []
+    for tool in tools:
+        if tool.problem is not None:
+            problems.append(_located(tool.problem, tool))
+        elif tool.call is None or not 0 < len(tool.call.tool) <= _LONGEST:
+            problems.append(_bad_tool_name(tool))
+    return problems[:MOST_PROBLEMS]
 
 
 def _located(problem: Problem, span: Observation) -> Problem:

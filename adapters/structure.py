@@ -104,8 +104,12 @@ def _same_call(host: Observation, guest: Observation) -> str:
 
 
 def _same_name(outer: str, inner: str) -> bool:
-    """Frameworks put the server's name before that of the tool, as in ``mcp__metrics__query``."""
-    return outer == inner or (outer.endswith(inner) and outer[: -len(inner)].endswith(("_", ".", "-", "/", ":")))
+    """Frameworks put the server's name before that of the tool, as in ``mcp__metrics__query``; some record none."""
+    return (
+        not inner
+        or outer == inner
+        or (outer.endswith(inner) and outer[: -len(inner)].endswith(("_", ".", "-", "/", ":")))
+    )
 
 
 def _compatible_ids(one: Call, other: Call) -> bool:
