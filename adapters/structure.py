@@ -134,6 +134,9 @@ def _filled(call: Call, other: Call) -> Call:
         if getattr(call, name) == absent and theirs != absent:
             changes[name] = theirs
             fields[name] = other.fields.get(name, source)
+    if call.status == "error" and other.status == "timeout":  # the same failure, of which the other span knows more
+        changes["status"] = "timeout"
+        fields["status"] = other.fields.get("tool_name", source)
     if not changes:
         return call
     names = tuple(dict.fromkeys((*call.conventions, *other.conventions)))

@@ -117,6 +117,21 @@ def test_a_decorator_around_the_frameworks_tool_span(record):
     assert asides(record) == (1, {"the same call, as a second instrumentation sees it": 1})
 
 
+def test_a_server_that_knows_of_the_timeout_tells_the_framework_span(record):
+    tool = record.tool(10, 50, record.root(), arguments=ARGUMENTS, status="error", error_type="ToolRetryError")
+    record.tool(12, 48, tool, **MCP, status="timeout", error_type="TimeoutError", call_conventions=("mcp",))
+    run = record.run()
+    assert (run.steps[0].status, run.steps[0].error.type) == ("timeout", "ToolRetryError")
+    assert run.provenance["fields"] == {tool: {"status": "mcp"}}
+
+
+def test_a_server_that_failed_does_not_change_what_the_framework_made_of_it(record):
+    tool = record.tool(10, 50, record.root(), arguments=ARGUMENTS, result="a fallback")
+    record.tool(12, 48, tool, **MCP, status="timeout")
+    (step,) = record.run().steps
+    assert (step.status, step.result.data) == ("ok", "a fallback")
+
+
 def test_spans_that_look_like_calls_and_are_none_keep_their_reason(record):
     root = record.root()
     record.add("aside", 10, 20, root, reason="a wrapper")
