@@ -118,7 +118,8 @@ def test_a_decorator_around_the_frameworks_tool_span(record):
 
 
 def test_a_server_that_knows_of_the_timeout_tells_the_framework_span(record):
-    tool = record.tool(10, 50, record.root(), arguments=ARGUMENTS, status="error", error_type="ToolRetryError")
+    seen = {"status": "error", "error_type": "ToolRetryError", "call_conventions": ("framework",)}
+    tool = record.tool(10, 50, record.root(), arguments=ARGUMENTS, **seen)
     record.tool(12, 48, tool, **MCP, status="timeout", error_type="TimeoutError", call_conventions=("mcp",))
     run = record.run()
     assert (run.steps[0].status, run.steps[0].error.type) == ("timeout", "ToolRetryError")
