@@ -1,0 +1,185 @@
+"""JSON Schema violations as problems: every fault of a parsed value, with pointer, found, expected and hint."""
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from labadapt.schema.problems import Problem, Where
+from labadapt.schema.schemas import SchemaName, definition, json_schema
+
+if TYPE_CHECKING:
+    from jsonschema.exceptions import ValidationError
+
+_VERDICTS = frozenset(
+    {"verdict", "verdicts", "outcome", "outcomes", "result", "results", "checks", "passed", "summary"}
+)
+_MOST = 1000  # faults that are told of one value
+_CODES = {
+    "type": "WRONG_TYPE",
+    "enum": "BAD_VALUE",
+    "const": "BAD_VALUE",
+    "pattern": "BAD_VALUE",
+    "minimum": "OUT_OF_RANGE",
+    "maximum": "OUT_OF_RANGE",
+    "minLength": "OUT_OF_RANGE",
+    "maxLength": "OUT_OF_RANGE",
+    "minItems": "OUT_OF_RANGE",
+    "maxItems": "OUT_OF_RANGE",
+}
+
+
+def pointer(path: Iterable[Any], start: str = "") -> str:
+    """The RFC 6901 JSON pointer of a path of keys and indexes."""
+    return start + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
+
+
+def shown(value: Any, width: int = 80) -> str:
+    """A value as short JSON, for a message."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def faults(value: Any, name: SchemaName, file: str | None, *, key: str | None = None, start: str = "") -> list[Problem]:
+    """Every violation of a format by a parsed value, in document order.
+
+    `key` names a definition of the format (``Run``) that the value is held to instead of the whole; `start` is then
+    the value's own JSON pointer.
+    """
+    from jsonschema import Draft202012Validator
+
+    schema = json_schema(name) if key is None else definition(name, key)
+    validator = Draft202012Validator(schema)
+    found: list[Problem] = []
+    for error in validator.iter_errors(value):
+        found.extend(_problems(error, file, start))
+        if len(found) > _MOST:
+            break
+    return sorted(found, key=lambda problem: _natural(problem.where.pointer or ""))
+
+
+def _natural(text: str) -> list[tuple[int, int, str]]:
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in text.split("/")]
+
+
+def _problems(error: "ValidationError", file: str | None, start: str) -> Iterator[Problem]:
+    at = pointer(error.absolute_path, start)
+    keyword = error.validator
+    if keyword == "additionalProperties":
+        yield from _unknown(error, file, at)
+    elif keyword == "required":
+        yield from _missing(error, file, at)
+    elif keyword == "if":
+        yield _conditional(error, file, at)
+    elif keyword == "anyOf":
+        yield from _union(error, file, at, start)
+    elif at == "/schemaVersion":
+        yield Problem(
+            code="UNSUPPORTED_VERSION",
+            message="the schemaVersion is none that is read",
+            where=Where(file=file, pointer=at),
+            found=shown(error.instance),
+            expected="1",
+        )
+    else:
+        yield _plain(error, file, at)
+
+
+def _unknown(error: "ValidationError", file: str | None, at: str) -> Iterator[Problem]:
+    known = list(error.schema.get("properties", {}))
+    for key in sorted(set(error.instance) - set(known)):
+        near = difflib.get_close_matches(key, known, 1)
+        hint = f'Did you mean "{near[0]}"?' if near else None
+        if key.lower() in _VERDICTS and not near:
+            hint = "Verdicts are recomputed from the records; a saved one is never read. Remove it."
+        yield Problem(
+            code="UNKNOWN_FIELD",
+            message=f'the field "{key}" is not part of the format',
+            where=Where(file=file, pointer=pointer([key], at)),
+            found=shown(error.instance[key]),
+            expected=", ".join(known),
+            hint=hint,
+        )
+
+
+def _missing(error: "ValidationError", file: str | None, at: str) -> Iterator[Problem]:
+    for key in error.validator_value:
+        if key not in error.instance:
+            code = "UNSUPPORTED_VERSION" if key == "schemaVersion" else "MISSING_FIELD"
+            yield Problem(
+                code=code,
+                message=f'the field "{key}" is missing',
+                where=Where(file=file, pointer=pointer([key], at)),
+                found="nothing",
+                expected=error.schema["properties"].get(key, {}).get("description"),
+            )
+
+
+def _conditional(error: "ValidationError", file: str | None, at: str) -> Problem:
+    (field,) = error.validator_value["required"]
+    ((key, rule),) = error.schema["then"]["properties"].items()
+    return Problem(
+        code="BAD_VALUE",
+        message=str(error.schema.get("$comment", f"{field} does not go with this {key}")),
+        where=Where(file=file, pointer=pointer([field], at)),
+        found=f"{key} {shown(error.instance.get(key))}",
+        expected=f"{key} one of {', '.join(rule['enum'])}",
+    )
+
+
+def _union(error: "ValidationError", file: str | None, at: str, start: str) -> Iterator[Problem]:
+    """A value that fits no branch. Numbers are unions of integer and number: the one fault that both have is told."""
+    branches = list(error.context or ())
+    told = [branch for branch in branches if branch.validator != "type" or branch.absolute_path != error.absolute_path]
+    if told:
+        first = told[0].schema_path[0]
+        for branch in told:
+            if branch.schema_path[0] == first:
+                yield from _problems(branch, file, start)
+        return
+    types = sorted({str(branch.validator_value) for branch in branches})
+    yield Problem(
+        code="WRONG_TYPE",
+        message=_MESSAGES["type"],
+        where=Where(file=file, pointer=at),
+        found=shown(error.instance),
+        expected=" or ".join(types),
+    )
+
+
+def _plain(error: "ValidationError", file: str | None, at: str) -> Problem:
+    keyword = str(error.validator)
+    hint = None
+    if keyword == "enum" and isinstance(error.instance, str):
+        near = difflib.get_close_matches(error.instance, [str(value) for value in error.validator_value], 1)
+        hint = f'Did you mean "{near[0]}"?' if near else None
+    return Problem(
+        code=_CODES.get(keyword, "BAD_VALUE"),
+        message=_MESSAGES.get(keyword, "the value is not permitted"),
+        where=Where(file=file, pointer=at),
+        found=shown(error.instance),
+        expected=_expected(keyword, error.validator_value),
+        hint=hint,
+    )
+
+
+_MESSAGES = {
+    "type": "the value is of another type than the format says",
+    "enum": "the value is not one of those permitted",
+    "pattern": "the text has characters that are not permitted",
+    "minimum": "the number is too small",
+    "maxLength": "the text is too long",
+    "minLength": "the text is empty",
+    "minItems": "the list is too short",
+}
+
+
+def _expected(keyword: str, value: Any) -> str:
+    if keyword == "enum":
+        return ", ".join(str(one) for one in value)
+    if keyword == "pattern":
+        return "no control characters" if "x00" in value else "a lower-case word: letters, digits, _ . -"
+    bounds = {"minimum": "at least", "maximum": "at most", "minLength": "at least", "maxLength": "at most"}
+    if keyword in bounds:
+        return f"{bounds[keyword]} {value}{' characters' if 'Length' in keyword else ''}"
+    return f"at least {value} of them" if keyword == "minItems" else str(value)

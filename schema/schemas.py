@@ -1,0 +1,83 @@
+"""JSON Schema 2020-12 of the file formats, made from the typed structs: one source, two forms.
+
+What types cannot say and JSON Schema can (a result only with status ok, and so on) is the table `CONDITIONS`; the
+rules beyond it are in `labadapt.schema.validate`.
+"""
+
+from functools import cache
+from typing import Any, Literal, TypeAlias, cast, get_args
+
+import msgspec
+
+SchemaName: TypeAlias = Literal["bundle", "result", "cases", "mapping"]
+SCHEMA_NAMES: tuple[SchemaName, ...] = get_args(SchemaName)
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_TITLES = {
+    "bundle": "labadapt run bundle, version 1",
+    "result": "labadapt check result, version 1",
+    "cases": "labadapt cases file, version 1",
+    "mapping": "labadapt mapping file, version 1",
+}
+
+
+def _only(field: str, key: str, allowed: list[str], why: str) -> dict[str, Any]:
+    """The condition that `field` stands only where `key` has one of the values."""
+    return {"if": {"required": [field]}, "then": {"properties": {key: {"enum": allowed}}}, "$comment": why}
+
+
+# struct → conditions between its fields (format.md)
+CONDITIONS: dict[str, list[dict[str, Any]]] = {
+    "Step": [
+        _only("result", "status", ["ok"], "result stands only with status ok"),
+        _only("error", "status", ["timeout", "error"], "error stands only with status timeout or error"),
+    ],
+    "Contract": [
+        _only("expectedValue", "disposition", ["answer"], 'expectedValue stands only with disposition "answer"'),
+    ],
+}
+
+
+def struct_of(name: SchemaName) -> type:
+    """The struct that is the root of a format."""
+    if name == "bundle":
+        from labadapt.schema.model import Bundle
+
+        return Bundle
+    if name == "result":
+        from labadapt.schema.result import Results
+
+        return Results
+    if name == "cases":
+        from labadapt.schema.cases import CasesFile
+
+        return CasesFile
+    from labadapt.schema.mapping import MappingFile
+
+    return MappingFile
+
+
+@cache
+def json_schema(name: SchemaName) -> dict[str, Any]:
+    """The JSON Schema of a format. Do not change what it returns: it is made once."""
+    made = msgspec.json.schema(struct_of(name))
+    definitions = {key: _described(key, value) for key, value in made.pop("$defs").items()}
+    return {
+        "$schema": DIALECT,
+        "$id": f"https://labadapt.dev/schema/{name}-1.json",
+        "title": _TITLES[name],
+        "description": f"Format of a {_TITLES[name].removeprefix('labadapt ')}. Unknown fields are faults.",
+        **made,
+        "$defs": definitions,
+    }
+
+
+def _described(key: str, definition: dict[str, Any]) -> dict[str, Any]:
+    if key in CONDITIONS:
+        return {**definition, "allOf": CONDITIONS[key]}
+    return definition
+
+
+def definition(name: SchemaName, key: str) -> dict[str, Any]:
+    """The schema of one definition of a format, such as `Run`, standing alone."""
+    whole = json_schema(name)
+    return {"$schema": DIALECT, "$defs": whole["$defs"], **cast("dict[str, Any]", whole["$defs"][key])}
