@@ -18,11 +18,7 @@ def read_cases(data: bytes, file: str) -> CasesFile:
     problems = _schema_problems(document) or [*_expression_problems(document)]
     if problems:
         raise Refusal(problems)
-    cases = msgspec.convert(document.value, CasesFile)
-    problems = [*_unusable(document, cases)]
-    if problems:
-        raise Refusal(problems)
-    return cases
+    return msgspec.convert(document.value, CasesFile)
 
 
 def lint_cases(data: bytes, file: str, tools: Collection[str] = ()) -> list[Problem]:
@@ -39,7 +35,7 @@ def lint_cases(data: bytes, file: str, tools: Collection[str] = ()) -> list[Prob
     if problems:
         return problems
     cases = msgspec.convert(document.value, CasesFile)
-    problems = [*_expression_problems(document), *_unusable(document, cases)]
+    problems = [*_expression_problems(document)]
     for case_id, case in cases.cases.items():
         at = f"/cases/{escaped(case_id)}"
         problems += [document.placed(problem) for problem in _case_faults(case_id, case, at)]
@@ -61,25 +57,6 @@ def _expression_problems(document: Document) -> Iterator[Problem]:
             problem = fault_of(text, f"cases.{case_id}.match.expression", document.where(pointer))
             if problem is not None:
                 yield problem
-
-
-def _unusable(document: Document, cases: CasesFile) -> Iterator[Problem]:
-    """Contracts that no bundle may hold."""
-    for case_id, case in cases.cases.items():
-        contract = case.contract
-        if contract is UNSET or contract is None or contract.expected_value is UNSET:
-            continue
-        if contract.disposition != "answer":
-            pointer = f"/cases/{escaped(case_id)}/contract/expectedValue"
-            yield document.placed(
-                _fault(
-                    "BAD_VALUE",
-                    f'Case "{case_id}" expects a value, and a disposition that carries none.',
-                    pointer,
-                    contract.disposition,
-                    'disposition "answer", or no expectedValue',
-                )
-            )
 
 
 def _fault(code: str, message: str, pointer: str, found: str | None = None, expected: str | None = None) -> Problem:
@@ -138,7 +115,7 @@ def _unknown_tools(cases: CasesFile, tools: Collection[str]) -> Iterator[Problem
     for tool, pointer in actions:
         if tool in known:
             continue
-        near = difflib.get_close_matches(tool, known, 1, 0.85)
+        near = difflib.get_close_matches(tool, known, 1, 0.8)
         if tools or near:
             expected = f'"{near[0]}"?' if near else ", ".join(known)
             yield _fault("BAD_VALUE", f'An action names the unknown tool "{tool}".', pointer, tool, expected)
