@@ -3,6 +3,7 @@
 import click
 from labadapt.cli.files import display_name, read_file
 from labadapt.cli.options import common, files, out
+from labadapt.cli.session import session
 from labadapt.cli.statuses import Status
 
 
@@ -31,7 +32,7 @@ def init(files: tuple[str, ...], out: str | None) -> None:
     from labadapt.cli.inspecting import inspect_files
     from labadapt.cli.outputs import write_text
 
-    write_text(out, starting_mapping(inspect_files(files)))
+    write_text(out, starting_mapping(inspect_files(files, session())))
 
 
 @command.command("lint")

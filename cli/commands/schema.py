@@ -6,7 +6,7 @@ import click
 from labadapt.cli.options import common
 from labadapt.cli.session import show_json
 
-NAMES = ("bundle", "result", "cases", "mapping")
+NAMES = ("bundle", "result", "cases", "mapping")  # said again here, so that naming the command loads no model
 
 
 @click.command("schema", short_help="Print the JSON Schema of a file format.")

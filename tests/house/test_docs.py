@@ -44,7 +44,7 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def folder(tmp_path: Path) -> Path:
     """A folder with the files that the examples of the help texts name."""
     shutil.copy(EXPORT, tmp_path / "traces.pb")
-    shutil.copy(SAMPLES / "metrics.mapping.yaml", tmp_path / "mapping.yaml")
+    shutil.copy(SAMPLES / "metric-agent.mapping.yaml", tmp_path / "mapping.yaml")
     convert = "labadapt otlp traces.pb --case timeout-recovered --mapping mapping.yaml --out bundle.json --quiet"
     assert shell(convert, tmp_path).returncode == 0
     assert shell("labadapt cases init bundle.json > cases.yaml", tmp_path).returncode == 0
