@@ -84,7 +84,7 @@ def bundle_parts(runs: Iterable[bytes], generator: Generator | None = None) -> I
 def encode_bundle(bundle: Bundle) -> bytes:
     """A bundle as canonical JSON. `decode_bundle` of it gives an equal value."""
     generator = None if bundle.generator is UNSET else bundle.generator
-    return b"".join(bundle_parts(map(encode_run, bundle.runs), generator))  # type: ignore[arg-type] # UNSET was excluded
+    return b"".join(bundle_parts(map(encode_run, bundle.runs), generator))
 
 
 def decode_bundle(data: bytes, file: str | None = None) -> Bundle:

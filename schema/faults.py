@@ -3,13 +3,12 @@
 import difflib
 import json
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from labadapt.schema.problems import Problem, Where
 from labadapt.schema.schemas import SchemaName, definition, json_schema
 
-if TYPE_CHECKING:
-    from jsonschema.exceptions import ValidationError
+Violation: TypeAlias = Any  # a jsonschema ValidationError; the stubs type the parts of it that are needed as unset
 
 _VERDICTS = frozenset(
     {"verdict", "verdicts", "outcome", "outcomes", "result", "results", "checks", "passed", "summary"}
@@ -62,7 +61,7 @@ def _natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in text.split("/")]
 
 
-def _problems(error: "ValidationError", file: str | None, start: str) -> Iterator[Problem]:
+def _problems(error: Violation, file: str | None, start: str) -> Iterator[Problem]:
     at = pointer(error.absolute_path, start)
     keyword = error.validator
     if keyword == "additionalProperties":
@@ -85,7 +84,7 @@ def _problems(error: "ValidationError", file: str | None, start: str) -> Iterato
         yield _plain(error, file, at)
 
 
-def _unknown(error: "ValidationError", file: str | None, at: str) -> Iterator[Problem]:
+def _unknown(error: Violation, file: str | None, at: str) -> Iterator[Problem]:
     known = list(error.schema.get("properties", {}))
     for key in sorted(set(error.instance) - set(known)):
         near = difflib.get_close_matches(key, known, 1)
@@ -102,7 +101,7 @@ def _unknown(error: "ValidationError", file: str | None, at: str) -> Iterator[Pr
         )
 
 
-def _missing(error: "ValidationError", file: str | None, at: str) -> Iterator[Problem]:
+def _missing(error: Violation, file: str | None, at: str) -> Iterator[Problem]:
     for key in error.validator_value:
         if key not in error.instance:
             code = "UNSUPPORTED_VERSION" if key == "schemaVersion" else "MISSING_FIELD"
@@ -115,7 +114,7 @@ def _missing(error: "ValidationError", file: str | None, at: str) -> Iterator[Pr
             )
 
 
-def _conditional(error: "ValidationError", file: str | None, at: str) -> Problem:
+def _conditional(error: Violation, file: str | None, at: str) -> Problem:
     (field,) = error.validator_value["required"]
     ((key, rule),) = error.schema["then"]["properties"].items()
     return Problem(
@@ -127,7 +126,7 @@ def _conditional(error: "ValidationError", file: str | None, at: str) -> Problem
     )
 
 
-def _union(error: "ValidationError", file: str | None, at: str, start: str) -> Iterator[Problem]:
+def _union(error: Violation, file: str | None, at: str, start: str) -> Iterator[Problem]:
     """A value that fits no branch. Numbers are unions of integer and number: the one fault that both have is told."""
     branches = list(error.context or ())
     told = [branch for branch in branches if branch.validator != "type" or branch.absolute_path != error.absolute_path]
@@ -147,7 +146,7 @@ def _union(error: "ValidationError", file: str | None, at: str, start: str) -> I
     )
 
 
-def _plain(error: "ValidationError", file: str | None, at: str) -> Problem:
+def _plain(error: Violation, file: str | None, at: str) -> Problem:
     keyword = str(error.validator)
     hint = None
     if keyword == "enum" and isinstance(error.instance, str):

@@ -83,7 +83,7 @@ class Contract(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     ] = UNSET
 
 
-class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Result(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """What a tool returned. Absent as a whole: the content was not recorded."""
 
     metric: Annotated[str | UnsetType | None, Meta(description="The metric that the tool says it returned.")] = UNSET
@@ -99,14 +99,14 @@ class Result(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     data: Annotated[JsonValue | UnsetType, Meta(description="The tool's result as recorded.")] = UNSET
 
 
-class StepError(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class StepError(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """Why a call failed."""
 
     type: Annotated[str | UnsetType, Meta(description="Type of the error as recorded.")] = UNSET
     message: Annotated[str | UnsetType, Meta(description="Message of the error as recorded.")] = UNSET
 
 
-class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Step(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """One tool call of a run."""
 
     id: Annotated[Identifier, Meta(description="Unique within the run.")]
@@ -134,7 +134,7 @@ class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename
     error: Annotated[StepError | UnsetType, Meta(description="Only with status timeout or error.")] = UNSET
 
 
-class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Output(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """What the agent concluded."""
 
     disposition: Annotated[
@@ -148,7 +148,7 @@ class Output(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     state: Annotated[JsonObject | UnsetType, Meta(description="Observed final state.")] = UNSET
 
 
-class Status(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Status(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """Health of the infrastructure and of the target. Absent as a whole: healthy, completed, complete."""
 
     infrastructure: Annotated[
@@ -164,7 +164,7 @@ class Status(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rena
     reason: Annotated[str | UnsetType, Meta(description="Why, in words.")] = UNSET
 
 
-class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Usage(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """Tokens and cost. What is not known is absent or null, never 0."""
 
     input_tokens: Annotated[Count | UnsetType | None, Meta(description="Tokens read by the model.")] = UNSET
@@ -181,13 +181,13 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, renam
     model: Annotated[str | UnsetType | None, Meta(description="Name of the model, where it was one.")] = UNSET
 
 
-class RunUsage(Usage, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class RunUsage(Usage, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """Usage of the target, and apart from it that of a judge."""
 
     judge: Annotated[Usage | UnsetType, Meta(description="Usage of an evaluator; never part of the target's.")] = UNSET
 
 
-class Run(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+class Run(Struct, frozen=True, kw_only=True, gc=False, forbid_unknown_fields=True, rename="camel"):
     """One case under one policy, as observed."""
 
     case_id: Annotated[Name, Meta(description="The case.")]
