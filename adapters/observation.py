@@ -14,7 +14,7 @@ from msgspec import UNSET, UnsetType
 Role: TypeAlias = Literal["tool", "agent", "model", "evaluator", "aside", "other"]
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True):
+class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A tool call as one span records it. `UNSET` means *not recorded*.
 
     `result` is the unwrapped result as recorded. `conventions` names the tables that were read, and `fields` which
@@ -36,7 +36,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True):
     truncated: tuple[str, ...] = ()
 
 
-class Proposal(msgspec.Struct, frozen=True):
+class Proposal(msgspec.Struct, frozen=True, gc=False):
     """A call that a model asked for. `arguments` is UNSET when not recorded; `index`: place in the turn."""
 
     tool: str
@@ -45,7 +45,7 @@ class Proposal(msgspec.Struct, frozen=True):
     index: int
 
 
-class Observation(msgspec.Struct, kw_only=True):
+class Observation(msgspec.Struct, kw_only=True, gc=False):
     """One span after recognition.
 
     Identity and times are those of `labadapt.adapters.span.Span`. `role` is what the span is; `reason` says why an
