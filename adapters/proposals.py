@@ -121,6 +121,7 @@ def _last_choice(span: Span, rule: Proposals) -> Iterator[tuple[str, str, Any]]:
 
 
 _LISTS = ("tool_calls", "toolCalls", "invalid_tool_calls")
+_AI_SDK = {"toolCallId", "toolName"}
 _SINGLE = ("function_call", "functionCall", "toolUse")
 
 
@@ -152,7 +153,7 @@ def _here(value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
         call = value.get(key)
         if isinstance(call, dict):
             yield from _one(call)
-    if value.get("type") in {"tool_use", "tool-call", "tool_call", "function_call"}:
+    if value.get("type") in {"tool_use", "tool-call", "tool_call", "function_call"} or value.keys() >= _AI_SDK:
         yield from _one(value)
 
 

@@ -4,6 +4,8 @@ from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Pro
 
 _OPERATION = "gen_ai.operation.name"
 _MESSAGES = "gen_ai.output.messages"
+_ARGUMENTS, _RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
+_TRACELOOP = Match("traceloop.span.kind")  # OpenLLMetry copies its envelopes into the GenAI keys
 
 CONVENTION = Convention(
     name="otel-genai",
@@ -21,8 +23,14 @@ CONVENTION = Convention(
     ),
     tool_name=(Field("gen_ai.tool.name"), Field("execute_tool ", place="name-suffix")),
     call_id=(Field("gen_ai.tool.call.id"),),
-    arguments=(Field("gen_ai.tool.call.arguments", "json"),),
-    result=(Field("gen_ai.tool.call.result", "structured", envelope=("mcp-result",)),),
+    arguments=(
+        Field(_ARGUMENTS, "json", when=_TRACELOOP, envelope=("traceloop-input", "keyword-call")),
+        Field(_ARGUMENTS, "json"),
+    ),
+    result=(
+        Field(_RESULT, "structured", when=_TRACELOOP, envelope=("output", "langchain-tool-message")),
+        Field(_RESULT, "structured", envelope=("mcp-result",)),
+    ),
     failing=(Failing(match=Match("gen_ai.tool.status", ("error", "failure"))),),
     output=(Field(_MESSAGES, "structured", envelope=("otel-last-message",)),),
     input=(Field("gen_ai.input.messages", "structured", envelope=("otel-last-message",)),),
