@@ -5,7 +5,7 @@ does not prove that there was no call"). Nothing is invented: where two readings
 """
 
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import msgspec
@@ -34,14 +34,13 @@ class Offer:
         return (self.model.start_ns, self.proposal.index)
 
 
-@dataclass(slots=True)
-class Joined:
+class Joined(msgspec.Struct):
     """By span id: call ids found, arguments completed, turns. `unseen`: the proposals that no span shows."""
 
-    call_ids: dict[str, str] = field(default_factory=dict)
-    arguments: dict[str, Any] = field(default_factory=dict)
-    turns: dict[str, Turn] = field(default_factory=dict)
-    unseen: list[Offer] = field(default_factory=list)
+    call_ids: dict[str, str] = msgspec.field(default_factory=dict)
+    arguments: dict[str, Any] = msgspec.field(default_factory=dict)
+    turns: dict[str, Turn] = msgspec.field(default_factory=dict)
+    unseen: list[Offer] = msgspec.field(default_factory=list)
 
 
 def join_proposals(tools: list[Observation], models: list[Observation], *, tied: bool = True) -> Joined:
@@ -76,8 +75,14 @@ def join_proposals(tools: list[Observation], models: list[Observation], *, tied:
 
 def _all_shown(tools: list[Observation], models: list[Observation]) -> bool:
     """Whether every call id is recorded where it should be, so that there is nothing to join."""
-    shown = {tool.call.call_id for tool in tools if tool.call is not None}
-    if "" in shown or any(_is_bare(tool) for tool in tools):
+    shown: set[str] = set()
+    for tool in tools:
+        call = tool.call
+        if call is not None:
+            shown.add(call.call_id)
+            if type(call.arguments) is str and _is_bare(tool):
+                return False
+    if "" in shown:
         return not any(model.proposals for model in models)
     for model in models:
         for proposal in model.proposals:

@@ -4,13 +4,13 @@ A span above others often repeats their sum (an agent's total, a framework's spa
 lowest spans that record usage are counted. What a span does not record is not known, and makes the sum unknown.
 """
 
-from operator import attrgetter
 from typing import Any
 
 from labadapt.adapters.join import RunSpans
 from labadapt.adapters.observation import Observation
 from labadapt.schema.model import RunUsage, Usage
 from msgspec import UNSET, UnsetType
+from msgspec.structs import astuple
 
 INCOMPLETE = "some model spans record no usage, so that its sum is not known and left out"
 
@@ -18,7 +18,9 @@ INCOMPLETE = "some model spans record no usage, so that its sum is not known and
 _WHOLE = ("input_tokens", "output_tokens", "cost_usd")
 # Producers write these details only where they are not zero, so what is recorded is summed.
 _DETAILS = ("cached_input_tokens", "reasoning_tokens")
-_PARTS = tuple((name, attrgetter(name)) for name in _WHOLE + _DETAILS)
+_FIELDS = Usage.__struct_fields__
+_SUMMED = tuple((_FIELDS.index(name), name) for name in _WHOLE + _DETAILS)
+_WORDS = tuple((_FIELDS.index(name), name) for name in ("cost_source", "model"))
 
 
 def run_usage(
@@ -35,7 +37,8 @@ def run_usage(
 
 
 def _total(run: RunSpans, models: list[Observation], agents: list[Observation]) -> tuple[dict[str, Any], bool]:
-    flat = not any(span.span_id in run.children for span in models)
+    children = run.children
+    flat = not [span for span in models if span.span_id in children]
     calls = models if flat else _lowest(run, models)
     total: dict[str, Any] = {"model_calls": len(calls)} if calls else {}
     counted = [span for span in models if span.usage is not UNSET]
@@ -62,22 +65,25 @@ def _agents_total(run: RunSpans, total: dict[str, Any], agents: list[Observation
 
 def _add(total: dict[str, Any], spans: list[Observation], silent: bool) -> bool:
     """Add the sums to `total`; whether one had to be left out."""
-    usages = [span.usage for span in spans if span.usage is not UNSET]
+    rows = [astuple(span.usage) for span in spans if span.usage is not UNSET]
     incomplete = False
-    for name, part_of in _PARTS:
-        parts = [part for usage in usages if (part := part_of(usage)) is not UNSET and part is not None]
-        if not parts:
-            continue
-        if name in _WHOLE and (silent or len(parts) < len(usages)):
+    for place, name in _SUMMED:
+        amount, known = 0, 0
+        for row in rows:
+            part = row[place]
+            if part is not UNSET and part is not None:
+                amount += part
+                known += 1
+        if known and name in _WHOLE and (silent or known < len(rows)):
             incomplete = True
-        else:
-            total[name] = sum(parts)
-    sources = {usage.cost_source for usage in usages} - {UNSET}
-    if "cost_usd" in total and len(sources) == 1:
-        total["cost_source"] = sources.pop()
-    names = {usage.model for usage in usages} - {UNSET, None}
-    if len(names) == 1:
-        total["model"] = names.pop()
+        elif known:
+            total[name] = amount
+    for place, name in _WORDS:
+        words = {row[place] for row in rows}
+        words.discard(UNSET)
+        words.discard(None)
+        if len(words) == 1 and (name == "model" or "cost_usd" in total):
+            total[name] = words.pop()
     return incomplete
 
 

@@ -112,11 +112,14 @@ def _no_runs(tally: Tally) -> Problem:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
+class _Made(msgspec.Struct, frozen=True):
+    """A run, and of its spans only what is told of them; the spans themselves are let go."""
+
     run: Run
     sequenced: Sequenced
-    spans: RunSpans
+    trace_id: str
+    span_id: str
+    spans: int
 
 
 @dataclass(slots=True)
@@ -157,8 +160,7 @@ def assemble(traces: Traces, options: Options, tally: Tally, source: str = "") -
 
 
 def _order(one: _Made) -> tuple[str, str, int, str, str]:
-    spans = one.spans
-    return (one.run.case_id, one.run.policy, one.sequenced.start_ns, spans.trace_id, spans.spans[0].span_id)
+    return (one.run.case_id, one.run.policy, one.sequenced.start_ns, one.trace_id, one.span_id)
 
 
 def _add_trace(assembly: _Assembly, trace: Trace) -> None:
@@ -180,7 +182,8 @@ def _add_run(assembly: _Assembly, spans: RunSpans) -> None:
     except Refusal as refusal:
         _refuse(assembly, identity, spans.trace_id, refusal.problems, len(spans.spans))
     else:
-        assembly.made.append(_Made(run, sequenced, spans))
+        first = spans.spans[0].span_id
+        assembly.made.append(_Made(run, sequenced, spans.trace_id, first, len(spans.spans)))
 
 
 def _refuse(assembly: _Assembly, identity: Identity, trace_id: str, problems: tuple[Problem, ...], spans: int) -> None:
@@ -200,7 +203,7 @@ def _account(assembly: _Assembly, one: _Made) -> None:
     for reason, count in one.sequenced.aside.items():
         assembly.tally.leave(reason, count)
     for note in one.sequenced.notes:
-        assembly.notes.setdefault(note, []).append(one.spans.trace_id)
+        assembly.notes.setdefault(note, []).append(one.trace_id)
 
 
 def _told(notes: dict[str, list[str]]) -> list[str]:
@@ -229,13 +232,13 @@ def _without_repetitions(assembly: _Assembly, made: list[_Made]) -> list[_Made]:
         problem = _repeated(same)
         for one in same:
             identity = Identity(one.run.case_id, one.run.policy)
-            _refuse(assembly, identity, one.spans.trace_id, (problem,), len(one.spans.spans))
+            _refuse(assembly, identity, one.trace_id, (problem,), one.spans)
     return kept
 
 
 def _repeated(same: list[_Made]) -> Problem:
     first = same[0].run
-    shown = [f"trace {one.spans.trace_id} (span {one.spans.spans[0].span_id})" for one in same[:10]]
+    shown = [f"trace {one.trace_id} (span {one.span_id})" for one in same[:10]]
     return Problem(
         code="DUPLICATE_PAIR",
         message=f'Case "{first.case_id}" under policy "{first.policy}" stands {len(same)} times.',

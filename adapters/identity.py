@@ -1,5 +1,6 @@
 """What a run is called: its case and its policy, from the first place that says so."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +23,7 @@ POLICY_IS_DEFAULT = 'nothing names the policy, so it is "default"'
 DEFAULT_POLICY = "default"
 
 _LONGEST = 200
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +59,16 @@ def identify(run: RunSpans, options: Options, rules: Rules, matching: Sequence[M
     """
     view = view_of(run) if rules.case or rules.policy or rules.output or matching else {}
     notes: list[str] = []
-    case_id = _case(run, options, rules, matching, view)
+    offered_case, offered_policy = _offered(run)
+    case_id = (
+        options.case
+        or _named(offered_case, rules.case, options.case_attribute, run, view)
+        or _matched(run, matching, view)
+    )
     if not case_id:
         case_id = run.trace_id
         notes.append(CASE_IS_TRACE)
-    policy = options.policy or _named("policy", rules.policy, options.policy_attribute, run, view)
+    policy = options.policy or _named(offered_policy, rules.policy, options.policy_attribute, run, view)
     if not policy:
         policy = DEFAULT_POLICY
         notes.append(POLICY_IS_DEFAULT)
@@ -74,7 +81,7 @@ def identify(run: RunSpans, options: Options, rules: Rules, matching: Sequence[M
 
 def is_name(text: str) -> bool:
     """Whether a text can be a case id or a policy: 1 to 200 characters, no control characters."""
-    return 0 < len(text) <= _LONGEST and not any(c < " " or "\x7f" <= c <= "\x9f" for c in text)
+    return 0 < len(text) <= _LONGEST and _CONTROL.search(text) is None
 
 
 def _bad_name(what: str, name: str, run: RunSpans) -> Problem:
@@ -87,29 +94,28 @@ def _bad_name(what: str, name: str, run: RunSpans) -> Problem:
     )
 
 
-def _case(run: RunSpans, options: Options, rules: Rules, matching: Sequence[Matcher], view: dict[str, Any]) -> str:
-    if options.case:
-        return options.case
-    named = _named("case_id", rules.case, options.case_attribute, run, view)
-    return named or _matched(run, matching, view)
+def _offered(run: RunSpans) -> tuple[str, str]:
+    """The case id and policy that the attributes name: of the best rank, outermost first, then in order of start."""
+    case: tuple[int, str] | None = None
+    policy: tuple[int, str] | None = None
+    for span in run.spans:
+        offer = span.case_id
+        if offer is not None and (case is None or offer[0] < case[0]):
+            case = offer
+        offer = span.policy
+        if offer is not None and (policy is None or offer[0] < policy[0]):
+            policy = offer
+    return "" if case is None else case[1], "" if policy is None else policy[1]
 
 
 def _named(
-    field: str, expression: Expression | None, attribute: str | None, run: RunSpans, view: dict[str, Any]
+    offer: str, expression: Expression | None, attribute: str | None, run: RunSpans, view: dict[str, Any]
 ) -> str:
     """The name from the attribute that the caller chose, the mapping, or the conventions' attributes, in this order."""
-    best: tuple[int, str] | None = None
-    for span in run.spans:  # outermost first, then in order of start: the first of the best rank counts
-        candidate: tuple[int, str] | None = getattr(span, field)
-        if candidate is not None and (best is None or candidate[0] < best[0]):
-            best = candidate
-    if best is not None and attribute is not None:  # then no other attribute is read
-        return best[1]
-    if expression is not None:
-        found = expression.evaluate(view)
-        if found is not UNSET and found is not None and found != "":
-            return _text(found, expression, run)
-    return "" if best is None else best[1]
+    if expression is None or (offer and attribute is not None):  # then no other attribute is read
+        return offer
+    found = expression.evaluate(view)
+    return offer if found is UNSET or found is None or found == "" else _text(found, expression, run)
 
 
 def _text(found: Any, expression: Expression, run: RunSpans) -> str:

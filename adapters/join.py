@@ -5,7 +5,7 @@ nor their split into files can change what follows. No recursion: a chain of par
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import TypeAlias
 
@@ -29,8 +29,7 @@ _by_start = attrgetter("start_ns", "span_id")
 _CONTENT = frozenset({"tool", "agent", "model"})
 
 
-@dataclass(slots=True)
-class RunSpans:
+class RunSpans(msgspec.Struct):
     """The spans of one run, parents before children, siblings in order of start.
 
     `root` is None where the run's root is missing and several spans stand at its top. `children` covers the whole
@@ -45,16 +44,15 @@ class RunSpans:
     missing: tuple[str, ...] = ()
     stray: bool = False
     notes: tuple[str, ...] = ()
-    problems: list[Problem] = field(default_factory=list)
+    problems: list[Problem] = msgspec.field(default_factory=list)
 
 
-@dataclass(slots=True)
-class Trace:
+class Trace(msgspec.Struct):
     """What a trace came to: its runs, the spans left aside by reason, and, for a trace that is refused whole, why."""
 
     trace_id: str
-    runs: list[RunSpans] = field(default_factory=list)
-    aside: dict[str, int] = field(default_factory=dict)
+    runs: list[RunSpans] = msgspec.field(default_factory=list)
+    aside: dict[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     refused_spans: int = 0
 

@@ -4,7 +4,7 @@ Every rule is that of format.md (timing, steps, status) or telemetry.md (which s
 sequential format cannot hold is refused with every problem that was found; nothing is moved, clamped or guessed.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import lru_cache
 from itertools import pairwise
@@ -38,8 +38,7 @@ _EPOCH = date(1970, 1, 1)
 _LONGEST = 200
 
 
-@dataclass(frozen=True, slots=True)
-class Identity:
+class Identity(msgspec.Struct, frozen=True):
     """What a run is called, and what the mapping's `output` found in it, before anything else is known."""
 
     case_id: str
@@ -58,25 +57,29 @@ class Way:
     version: str = ""
 
 
-@dataclass(slots=True)
-class Roles:
-    """The spans of a run by what they are, each list in the run's order, and the accounting of the others."""
+class Roles(msgspec.Struct):
+    """The spans of a run by what they are, each list in the run's order, and the accounting of the others.
 
-    tools: list[Observation] = field(default_factory=list)
-    models: list[Observation] = field(default_factory=list)
-    agents: list[Observation] = field(default_factory=list)
-    judges: list[Observation] = field(default_factory=list)
-    copies: list[Observation] = field(default_factory=list)
-    outputs: list[Observation] = field(default_factory=list)
-    reporting: list[Observation] = field(default_factory=list)
-    pending: list[Observation] = field(default_factory=list)
-    unreadable: list[Observation] = field(default_factory=list)
+    `backwards` holds the spans that end before they start, the unfinished ones among them; `enclosing` says that a
+    tool span has spans within it.
+    """
+
+    tools: list[Observation] = msgspec.field(default_factory=list)
+    models: list[Observation] = msgspec.field(default_factory=list)
+    agents: list[Observation] = msgspec.field(default_factory=list)
+    judges: list[Observation] = msgspec.field(default_factory=list)
+    copies: list[Observation] = msgspec.field(default_factory=list)
+    outputs: list[Observation] = msgspec.field(default_factory=list)
+    reporting: list[Observation] = msgspec.field(default_factory=list)
+    pending: list[Observation] = msgspec.field(default_factory=list)
+    unreadable: list[Observation] = msgspec.field(default_factory=list)
+    backwards: list[Observation] = msgspec.field(default_factory=list)
+    enclosing: bool = False
     used: int = 0
-    aside: dict[str, int] = field(default_factory=dict)
+    aside: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Sequenced:
+class Sequenced(msgspec.Struct, frozen=True):
     """A run, and the sum of its spans: `used` and those left aside by reason."""
 
     run: Run
@@ -87,8 +90,7 @@ class Sequenced:
     undeclared: tuple[str, ...]
 
 
-@dataclass(slots=True)
-class _Work:
+class _Work(msgspec.Struct):
     """One run while it is being sequenced."""
 
     run: RunSpans
@@ -111,7 +113,8 @@ def sequence(run: RunSpans, identity: Identity, way: Way) -> Sequenced:
     steps, undeclared = _steps(work)
     own = own_spans(run, work.roles)
     output, message = _conclude(work, own, identity.output)
-    last_ns = max((tool.end_ns for tool in work.arranged.kept), default=end_ns)
+    kept = work.arranged.kept
+    last_ns = kept[-1].end_ns if kept else end_ns  # they stand in sequence
     if last_ns > end_ns:
         work.notes.append(OUTLIVES)
     made = Run(
@@ -137,7 +140,7 @@ def _begin(run: RunSpans, identity: Identity, way: Way, start_ns: int) -> _Work:
     roles = sort_roles(run)
     _refuse(run.problems + _unfit(run, roles))
     tools = sorted(roles.tools, key=lambda tool: (tool.start_ns, tool.end_ns, tool.span_id))
-    arranged = arrange(run, tools, way.nested)
+    arranged = arrange(run, tools, way.nested, enclosing=roles.enclosing)
     _refuse(_unreadable(arranged.kept) + arranged.problems + _early(run, arranged.kept, start_ns))
     notes = [*identity.notes, *run.notes]
     if any(span.role == "model" for span in roles.unreadable):
@@ -178,11 +181,15 @@ def sort_roles(run: RunSpans) -> Roles:
             roles.outputs.append(span)
         if span.infrastructure:
             roles.reporting.append(span)
+        if span.end_ns < span.start_ns:
+            roles.backwards.append(span)
         if span.pending:
             roles.pending.append(span)
         if span.problem is not None and span.role != "tool":
             roles.unreadable.append(span)
     roles.used = len(run.spans) - sum(roles.aside.values())
+    children = run.children
+    roles.enclosing = bool([tool for tool in roles.tools if tool.span_id in children])
     if roles.judges:
         _set_judges_apart(run, roles)
     return roles
@@ -208,8 +215,7 @@ def _set_judges_apart(run: RunSpans, roles: Roles) -> None:
     roles.agents = [span for span in roles.agents if span.span_id not in below]
 
 
-@dataclass(frozen=True, slots=True)
-class Own:
+class Own(msgspec.Struct, frozen=True):
     """The spans of the agent itself: its outermost agent spans, and the model spans inside no tool call."""
 
     agents: list[Observation]
@@ -218,8 +224,7 @@ class Own:
 
 def own_spans(run: RunSpans, roles: Roles) -> Own:
     """Tell the agent's own spans from those of agents that its tools run."""
-    children = run.children
-    if not any(tool.span_id in children for tool in roles.tools) and len(roles.agents) <= 1:
+    if not roles.enclosing and len(roles.agents) <= 1:
         return Own(roles.agents, roles.models)
     in_tool = _below(run, roles.tools)
     in_agent = _below(run, roles.agents)
@@ -242,15 +247,11 @@ def _below(run: RunSpans, tops: list[Observation]) -> set[str]:
 
 def _unfit(run: RunSpans, roles: Roles) -> list[Problem]:
     """Spans that are needed and have no end, or end before they start."""
-    problems: list[Problem] = []
-    needed = roles.tools + roles.models + roles.agents
-    if run.root is not None and run.root.role not in ("tool", "model", "agent"):
-        needed.append(run.root)
-    for span in needed:
-        if span.end_ns < span.start_ns:
-            problems.append(_unfinished(span) if span.end_ns == 0 else _reversed(span))
-    problems.extend(_unfinished(span) for span in roles.pending)
-    return problems[:MOST_PROBLEMS]
+    if not roles.backwards and not roles.pending:
+        return []
+    needed = [span for span in roles.backwards if span.role in ("tool", "model", "agent") or span is run.root]
+    problems = [_unfinished(span) if span.end_ns == 0 else _reversed(span) for span in needed if not span.pending]
+    return [*problems, *(_unfinished(span) for span in roles.pending)][:MOST_PROBLEMS]
 
 
 def _unreadable(tools: list[Observation]) -> list[Problem]:
@@ -448,7 +449,8 @@ def _conclude(work: _Work, own: Own, mapped: Any) -> tuple[Output | UnsetType, A
     message = decoded(message)
     if mapped is not UNSET and mapped is not None:
         return output_of(decoded(mapped), None, words, notes, declared=True), message
-    _refuse([_located(span.problem, span) for span in _speakers(work) if span.problem is not None])
+    if work.roles.unreadable:
+        _refuse(_unheard(work))
     said = _lab_output(work.run, work.roles)
     if said is not None:
         return output_of(decoded(said.lab_output), said, words, notes, declared=True), message
@@ -459,9 +461,13 @@ def _conclude(work: _Work, own: Own, mapped: Any) -> tuple[Output | UnsetType, A
     return output_of(message, span, words, notes, declared=False), message
 
 
-def _speakers(work: _Work) -> list[Observation]:
-    """The unreadable spans whose `lab.output` or final message might have been the run's output."""
-    return [span for span in work.roles.unreadable if span.role in ("agent", "other") or span is work.run.root]
+def _unheard(work: _Work) -> list[Problem]:
+    """The problems of spans whose `lab.output` or final message might have been the run's output."""
+    return [
+        _located(span.problem, span)
+        for span in work.roles.unreadable
+        if span.problem is not None and (span.role in ("agent", "other") or span is work.run.root)
+    ]
 
 
 def _usage(work: _Work) -> RunUsage | UnsetType:

@@ -1,7 +1,7 @@
 """Which tool spans of a run are its calls: one call seen by several spans, calls within calls, calls at once."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import msgspec
 from labadapt.adapters.conversion import Nested
@@ -17,17 +17,16 @@ NESTED_LEAF = "encloses other tool calls (--nested leaf)"
 MOST_PROBLEMS = 20  # of one kind in one run; a million spans at once are no million messages
 
 
-@dataclass(slots=True)
-class Arranged:
+class Arranged(msgspec.Struct):
     """The tool spans that are the run's calls, in order of time, and why the others are not.
 
     `calls` holds, by span id, the calls that took a field over from another span of the same call.
     """
 
     kept: list[Observation]
-    calls: dict[str, Call] = field(default_factory=dict)
-    aside: dict[str, int] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
+    calls: dict[str, Call] = msgspec.field(default_factory=dict)
+    aside: dict[str, int] = msgspec.field(default_factory=dict)
+    problems: list[Problem] = msgspec.field(default_factory=list)
     dropped: frozenset[str] = frozenset()
 
     def leave(self, reason: str) -> None:
@@ -42,14 +41,14 @@ class Arranged:
             self.calls[host.span_id] = _filled(call, guest.call)
 
 
-def arrange(run: RunSpans, tools: list[Observation], nested: Nested) -> Arranged:
-    """Decide which of the tool spans are calls of the run. `tools` in order of (start, end, span id)."""
+def arrange(run: RunSpans, tools: list[Observation], nested: Nested, *, enclosing: bool = True) -> Arranged:
+    """Decide which of the tool spans are calls of the run.
+
+    `tools` in order of (start, end, span id); `enclosing`: one of them has spans within it.
+    """
     arranged = Arranged(tools)
-    children = run.children
-    for tool in tools:
-        if tool.span_id in children:
-            _unfold(run, arranged, nested)
-            break
+    if enclosing:
+        _unfold(run, arranged, nested)
     start_ns = run.root.start_ns if run.root is not None else min(span.start_ns for span in run.spans)
     _sweep(arranged, start_ns)
     return arranged
