@@ -118,22 +118,27 @@ _INFRASTRUCTURE = ("healthy", "failed", "unknown")
 
 
 def status_of(
-    run: RunSpans, agents: list[Observation], reporting: list[Observation], unseen: int
+    run: RunSpans, agents: list[Observation], reporting: list[Observation], unseen: int, *, silent: bool
 ) -> Status | UnsetType:
     """The health of a run; `UNSET` where nothing is wrong with it.
 
-    `reporting`: the spans that carry `lab.infrastructure`. `unseen`: how many proposals no span shows.
+    `reporting`: the spans that carry `lab.infrastructure`. `unseen`: how many proposals no span shows. `silent`: no
+    final message was recorded at all, so that how the run ended is not known. (An absent output says in the native
+    format that the run ended without one, which such a record does not show.)
     """
     infrastructure = _infrastructure(run, reporting) if reporting else "healthy"
     failed = _failure(run, agents)
     broken = bool(run.missing) or run.root is None
-    if not (infrastructure != "healthy" or failed is not None or broken or unseen or run.stray):
+    if not (infrastructure != "healthy" or failed is not None or broken or unseen or run.stray or silent):
         return UNSET
     reasons = []
     target, steps = "completed", "complete"
     if broken:
         target = steps = "unknown"
         reasons.append(_missing(run))
+    if silent and failed is None:
+        target = "unknown"
+        reasons.append("no final message was recorded (content capture may be off)")
     if run.stray:
         steps = "unknown"
         reasons.append("spans of the trace whose parents are missing may belong to this run")

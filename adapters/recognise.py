@@ -360,6 +360,8 @@ class Recogniser:
         if plan.proposals and plan.role == "model":
             observation.proposals = proposals.read(span, plan.proposals)
         observation.output = self._final(span, plan)
+        if observation.output is UNSET and observation.proposals:
+            observation.output = _INCOMPLETE_ANSWER  # the reply was recorded: it asked for tools, and said nothing
         if self._keep_input:
             observation.input = _text(span, plan.input)
 
