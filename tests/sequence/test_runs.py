@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from labadapt.adapters.conversion import Options
 from labadapt.adapters.convert import convert
-from labadapt.adapters.span import Source
+from labadapt.adapters.span import Origin, Source, Span
 from labadapt.schema.problems import Refusal, Where
 from msgspec import UNSET
 
@@ -281,3 +281,35 @@ def test_no_span_at_all_is_refused_with_what_was_seen():
         convert([None], source, Options(now_ns=0), conventions=())
     (problem,) = caught.value.problems
     assert (problem.code, problem.found) == ("NO_SPANS", "3 log records")
+
+
+def spans_of(*names):
+    origin = Origin(resource={}, scope_name="web", scope_version="", scope_attributes={})
+
+    def decode(item, reading):
+        for number, name in enumerate(names, 1):
+            reading.tally.read += 1
+            yield Span("1" * 32, f"{number:016x}", "", name, 10, 20, origin, {}, where=Where(file=item))
+
+    return Source("made-up", "spans", len, decode)
+
+
+def test_spans_without_a_run_are_refused_with_what_they_are():
+    with pytest.raises(Refusal) as caught:
+        convert(["a file"], spans_of("GET /", "GET /health"), Options(now_ns=0), conventions=())
+    (problem,) = caught.value.problems
+    assert problem.code == "NO_RUNS"
+    assert problem.message == "None of the 2 spans belongs to a run of an agent."
+    assert problem.found == "2 in a trace without an agent, model or tool span"
+
+
+def test_each_input_may_have_its_own_source():
+    asked = []
+
+    def choose(item):
+        asked.append(item)
+        return spans_of(f"GET /{item}")
+
+    with pytest.raises(Refusal):
+        convert(["one", "two"], choose, Options(now_ns=0), conventions=())
+    assert asked == ["one", "two"]

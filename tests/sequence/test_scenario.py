@@ -17,6 +17,7 @@ from labadapt.adapters.inspect import inspect
 from labadapt.adapters.mapping import read_mapping
 from labadapt.adapters.sources.otlp import SOURCE
 from labadapt.adapters.span import Input
+from labadapt.engine.check import check_run
 from labadapt.schema.codec import encode_run
 from labadapt.schema.validate import validate
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
@@ -45,12 +46,6 @@ def converted(files, episode, **options):
     inputs = [Input(f"{place}.pb", io.BytesIO(data)) for place, data in enumerate(files)]
     wish = Options(now_ns=NOW, cases=CASES, mapping=MAPPING, case=episode, policy="v1", version="1", **options)
     return convert(inputs, SOURCE, wish)
-
-
-def check_run(run):
-    from labadapt.engine.check import check_run as checked
-
-    return checked(run)
 
 
 def run_of(producer, episode, **options):
