@@ -135,13 +135,15 @@ def _of_event(span: Span, name: str, key: str) -> Any:
 
 def _getter(field: Field) -> Getter:
     """The decoded and unwrapped value of a field; UNSET where it is not recorded. Raises `_Unreadable`."""
+    if field.place == "attribute" and not (field.none or field.inside or field.envelope or field.when):
+        return _plain_getter(field)
     raw, decode, none = _raw(field), ENCODINGS[field.encoding], field.none
     envelopes: tuple[Envelope, ...] = tuple(_ALL_ENVELOPES[name] for name in field.envelope)
     when = _test(field.when) if field.when else None
 
     def get(span: Span) -> Any:
         value = raw(span)
-        if value is UNSET or value in none or is_redacted(value) or (when is not None and not when(span)):
+        if value is UNSET or (when is not None and not when(span)) or value in none or is_redacted(value):
             return UNSET
         try:
             value = decode(value)
@@ -150,6 +152,23 @@ def _getter(field: Field) -> Getter:
         for key in field.inside:
             value = value[key] if isinstance(value, dict) and key in value else UNSET
         value = unwrap(value, envelopes) if envelopes else value
+        return UNSET if is_redacted(value) else value
+
+    return get
+
+
+def _plain_getter(field: Field) -> Getter:
+    """The same for the most frequent kind: an attribute, without exceptions and envelopes."""
+    key, decode = field.key, ENCODINGS[field.encoding]
+
+    def get(span: Span) -> Any:
+        value = span.attributes.get(key, UNSET)
+        if value is UNSET or is_redacted(value):
+            return UNSET
+        try:
+            value = decode(value)
+        except BadEncoding as error:
+            raise _Unreadable(key, str(error), cut=error.cut) from None
         return UNSET if is_redacted(value) else value
 
     return get
@@ -174,6 +193,15 @@ class _Fails:
 
 
 @dataclass(frozen=True, slots=True)
+class _Amount:
+    """One field of the usage: attribute keys where it stands as it is, or getters where it must be decoded."""
+
+    name: str
+    keys: tuple[str, ...]
+    getters: tuple[Getter, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Plan:
     """How to read the spans of one combination of deciding values."""
 
@@ -184,7 +212,7 @@ class _Plan:
     fails: tuple[_Fails, ...]
     output: tuple[Getter, ...]
     input: tuple[Getter, ...]
-    usage: tuple[tuple[str, tuple[Getter, ...]], ...]
+    usage: tuple[_Amount, ...]
     proposals: tuple[Any, ...]
 
 
@@ -244,7 +272,7 @@ class Recogniser:
         self._names = frozenset(name for match in matches for name in match.names)
         self._prefixes = tuple(sorted({prefix for match in matches for prefix in match.name_prefixes}))
         keys = {*self._case_keys, *self._policy_keys, *self._deciding, *self._present}
-        self.wanted = _wanted(ordered, frozenset(keys), everything=keep_attributes)
+        self.wanted = _wanted(ordered, frozenset(keys), inputs=keep_input, everything=keep_attributes)
 
     def recognise(self, span: Span) -> Observation:
         """Read one span. Total: what cannot be read becomes the observation's `problem`."""
@@ -283,14 +311,14 @@ class Recogniser:
 
     def _plan(self, span: Span) -> _Plan:
         attributes = span.attributes
-        get = attributes.get
         name = span.name
         key = (
             span.origin.scope_name,
             name if name in self._names or name.startswith(self._prefixes) else "",
             span.dropped > 0,
-            *[get(deciding) for deciding in self._deciding],
-            *[present in attributes for present in self._present],
+            bool(span.events),
+            *map(attributes.get, self._deciding),
+            *map(attributes.__contains__, self._present),
         )
         try:
             plan = self._plans.get(key)
@@ -309,13 +337,13 @@ class Recogniser:
             if role == "other":
                 for test, reason in table.aside:
                     if test(span):
-                        return _plan_of("aside", reason, [table.convention])
+                        return _plan_of("aside", reason, [table.convention], events=False)
             for claimed, tests in table.roles:
                 if (role in ("other", claimed)) and any(test(span) for test in tests):
                     role = claimed
                     claims.append(table.convention)
                     break
-        return _plan_of(role, "", claims)
+        return _plan_of(role, "", claims, events=bool(span.events))
 
     def _read_call(self, span: Span, plan: _Plan, observation: Observation) -> None:
         fields: dict[str, str] = {}
@@ -387,13 +415,15 @@ def _matches(convention: Convention) -> Iterable[Match]:
     yield from (aside.match for aside in convention.aside)
 
 
-def _wanted(conventions: list[Convention], keys: frozenset[str], *, everything: bool) -> Wanted:
-    """All that the tables may look at."""
+def _wanted(conventions: list[Convention], keys: frozenset[str], *, inputs: bool, everything: bool) -> Wanted:
+    """All that the tables may look at; what the agent was asked only where somebody asks for it."""
     found: set[str] = {*keys, *_LAB_KEYS, *_ERROR_KEYS, _PENDING}
     prefixes: set[str] = set()
     events = {"exception"}
     for convention in conventions:
         for field in _fields(convention):
+            if not inputs and field in convention.input:
+                continue
             if field.place != "name-suffix":
                 found.add(field.key)
             events.add(field.event)
@@ -410,42 +440,56 @@ def _wanted(conventions: list[Convention], keys: frozenset[str], *, everything: 
     return Wanted(frozenset(found - {""}), tuple(sorted(prefixes - {""})), frozenset(events - {""}), everything)
 
 
-def _plan_of(role: Role, reason: str, claims: list[Convention]) -> _Plan:
-    reads = {part: _reads(part, claims) for part in _PARTS} if role == "tool" else {}
-    results = tuple(_getter(_bare(field)) for one in claims for field in one.result)
+def _plan_of(role: Role, reason: str, claims: list[Convention], *, events: bool) -> _Plan:
+    def fields(part: str) -> tuple[tuple[str, Field], ...]:
+        return _distinct(part, claims, events=events)
+
+    results = tuple(_getter(_bare(field)) for _, field in fields("result"))
     return _Plan(
         role=role,
         reason=reason,
         tables=tuple(one.name for one in claims),
-        reads=reads,
+        reads={part: tuple(_read(*found) for found in fields(part)) for part in _PARTS} if role == "tool" else {},
         fails=tuple(
             _Fails(rule, _test(rule.match) if rule.match else None, results) for one in claims for rule in one.failing
         ),
-        output=tuple(_getter(field) for one in claims for field in one.output),
-        input=tuple(_getter(field) for one in claims for field in one.input),
+        output=tuple(_getter(field) for _, field in fields("output")),
+        input=tuple(_getter(field) for _, field in fields("input")),
         usage=_usage_getters(claims),
-        proposals=tuple(rule for one in claims for rule in one.proposals),
+        proposals=tuple(dict.fromkeys(rule for one in claims for rule in one.proposals if events or not rule.event)),
     )
+
+
+def _distinct(part: str, claims: list[Convention], *, events: bool) -> tuple[tuple[str, Field], ...]:
+    """The places of a part, with the first table that names each. A span without events needs no look at them."""
+    found: dict[Field, str] = {}
+    for one in claims:
+        for field in getattr(one, part):
+            if events or field.place != "event":
+                found.setdefault(field, one.name)
+    return tuple((table, field) for field, table in found.items())
 
 
 def _bare(field: Field) -> Field:
     return Field(field.key, field.encoding, field.place, field.event, field.inside, field.none, (), field.when)
 
 
-def _reads(part: str, claims: list[Convention]) -> tuple[_Read, ...]:
-    return tuple(
-        _Read(one.name, _getter(field), field.place in ("name", "name-suffix"))
-        for one in claims
-        for field in getattr(one, part)
-    )
+def _read(table: str, field: Field) -> _Read:
+    return _Read(table, _getter(field), field.place in ("name", "name-suffix"))
 
 
-def _usage_getters(claims: list[Convention]) -> tuple[tuple[str, tuple[Getter, ...]], ...]:
-    merged: dict[str, list[Getter]] = {}
+def _usage_getters(claims: list[Convention]) -> tuple[_Amount, ...]:
+    merged: dict[str, dict[Field, None]] = {}
     for one in claims:
         for name, fields in one.usage.items():
-            merged.setdefault(name, []).extend(_getter(field) for field in fields)
-    return tuple((name, tuple(getters)) for name, getters in merged.items())
+            merged.setdefault(name, {}).update(dict.fromkeys(fields))
+    return tuple(_amount_of(name, list(fields)) for name, fields in merged.items())
+
+
+def _amount_of(name: str, fields: list[Field]) -> _Amount:
+    plain = all(field == Field(field.key, field.encoding) and field.encoding in ("typed", "text") for field in fields)
+    keys = tuple(field.key for field in fields) if plain else ()
+    return _Amount(name, keys, () if plain else tuple(_getter(field) for field in fields))
 
 
 # -- calls -------------------------------------------------------------------------------------------------------------
@@ -629,14 +673,23 @@ def _text(span: Span, getters: tuple[Getter, ...]) -> Any:
 
 def _usage(span: Span, plan: _Plan) -> Any:
     found: dict[str, Any] = {}
-    for name, getters in plan.usage:
-        for get in getters:
+    attributes = span.attributes
+    for part in plan.usage:
+        for key in part.keys:
+            value = attributes.get(key)
+            if value is not None:
+                if type(value) is not int or value < 0:
+                    value = _amount(part.name, value)
+                if value is not UNSET:
+                    found[part.name] = value
+                    break
+        for get in part.getters:
             try:
-                value = _amount(name, get(span))
+                value = _amount(part.name, get(span))
             except _Unreadable:
                 continue
             if value is not UNSET:
-                found[name] = value
+                found[part.name] = value
                 break
     return Usage(**found) if found else UNSET
 

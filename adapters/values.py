@@ -14,6 +14,7 @@ from msgspec import UNSET
 _decode = msgspec.json.Decoder().decode
 _REDACTED = frozenset({"__REDACTED__", "[REDACTED]", "REDACTED", "<redacted>", "[redacted]"})
 _SCRUBBED = "[Scrubbed due to"
+_MARKS = frozenset("_[R<")  # how each of them begins
 _OPENINGS = ("{", "[")
 _CUT = "truncated"
 _LOOKS_CUT = re.compile(r'^\s*[\[{]\s*["\[{]')
@@ -32,7 +33,7 @@ class BadEncoding(ValueError):
 
 def is_redacted(value: Any) -> bool:
     """Whether a value is a mark of redaction, which means *not recorded*."""
-    return isinstance(value, str) and (value in _REDACTED or value.startswith(_SCRUBBED))
+    return type(value) is str and value[:1] in _MARKS and (value in _REDACTED or value.startswith(_SCRUBBED))
 
 
 def decode_json(value: Any) -> Any:

@@ -158,8 +158,20 @@ def _attributes(pairs: Any, wanted: Wanted, where: Where) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for pair in pairs:
         key = pair.key
-        if key in keys or everything or (prefixes and key.startswith(prefixes)):
-            value = _value(pair.value, key, where)
+        if key in keys or everything or key.startswith(prefixes):
+            raw = pair.value
+            size = len(raw)
+            # Nearly every value is a text of less than 16 KB, whose length takes one or two bytes: read here, in place.
+            if size > 1 and raw[0] == 0x0A and raw[1] == size - 2 < 0x80:
+                text = raw[2:]
+            elif size > 2 and raw[0] == 0x0A and raw[1] == (size - 3 & 0x7F | 0x80) and raw[2] == size - 3 >> 7 < 0x80:
+                text = raw[3:]
+            else:
+                text = None
+            try:
+                value = _value(raw, key, where) if text is None else text.decode()
+            except UnicodeDecodeError as error:
+                raise bad_value(key, BadValue(f"text is not UTF-8 at byte {error.start}"), where) from None
             if key in kept and kept[key] != value:
                 raise _twice(key, where)
             kept[key] = value

@@ -33,6 +33,10 @@ def from_protobuf(raw: bytes) -> Any:
                 return raw[start:].decode("utf-8")
             except UnicodeDecodeError as error:
                 raise BadValue(f"text is not UTF-8 at byte {error.start}") from None
+    if raw[0] == 0x18 and len(raw) < 10:  # int_value, and not negative
+        value, end = _varint(raw, 1)
+        if end == len(raw):
+            return value
     return _plain(_parsed(raw), 0)
 
 
