@@ -124,7 +124,13 @@ def sequence(run: RunSpans, identity: Identity, way: Way) -> Sequenced:
         duration_ms=milliseconds(max(end_ns, last_ns) - start_ns),
         steps=steps,
         output=_resolved(output, work, steps),
-        status=status_of(run, own.agents, work.roles.reporting, _unseen(work, own, message)),
+        status=status_of(
+            run,
+            own.agents,
+            work.roles.reporting,
+            _unseen(work, own, message),
+            silent=output is UNSET and message is UNSET,
+        ),
         usage=_usage(work),
         provenance=_provenance(work),
     )

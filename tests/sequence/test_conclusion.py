@@ -184,6 +184,18 @@ def test_a_cited_id_that_two_steps_carry_is_refused(record):
 # -- health ------------------------------------------------------------------------------------------------------------
 
 
+def test_without_any_final_message_nobody_knows_how_the_run_ended(record):
+    record.model(1, 2, record.root())
+    status = record.run().status
+    assert (status.target, status.steps) == ("unknown", "complete")
+    assert status.reason == "no final message was recorded (content capture may be off)"
+
+
+def test_a_final_message_that_is_no_output_is_an_end_all_the_same(record):
+    record.root(output="That is all.")
+    assert record.run().status is UNSET
+
+
 def test_a_failed_root_is_a_failed_target(record):
     record.root(failed=True, failure="ConnectionError")
     status = record.run().status
@@ -199,12 +211,12 @@ def test_a_failed_agent_under_a_root_that_went_well_is_a_failed_target(record):
 def test_an_agent_that_was_tried_again_did_not_fail(record):
     root = record.add("other", 0, 100, case_id=(0, "a case"))
     record.add("agent", 10, 20, root, failed=True)
-    record.add("agent", 30, 40, root)
+    record.add("agent", 30, 40, root, output=ANSWER)
     assert record.run().status is UNSET
 
 
 def test_a_failed_tool_or_model_span_is_no_failed_target(record):
-    root = record.root()
+    root = record.root(output=ANSWER)
     record.model(1, 2, root, failed=True)
     record.tool(3, 4, root, status="error", failed=True)
     assert record.run().status is UNSET
@@ -217,7 +229,7 @@ def test_the_lab_says_how_the_infrastructure_was(record, word):
 
 
 def test_healthy_infrastructure_is_the_default(record):
-    record.root(infrastructure="healthy")
+    record.root(infrastructure="healthy", output=ANSWER)
     assert record.run().status is UNSET
 
 

@@ -74,7 +74,7 @@ def test_a_pending_span_without_its_real_one_is_an_unfinished_run(record):
 
 def test_without_its_root_a_run_is_not_known_to_have_completed(record):
     record.tool(10, 20, "00000000000000aa")
-    record.model(30, 40, "00000000000000aa")
+    record.model(30, 40, "00000000000000aa", output={"disposition": "done"})
     run = record.run(case="a case", policy="a policy")
     assert (run.status.target, run.status.steps) == ("unknown", "unknown")
     assert run.status.reason == "spans are missing from the input: 00000000000000aa"
@@ -92,7 +92,7 @@ def test_a_span_whose_parent_is_missing_belongs_to_the_traces_one_run(record):
 
 
 def test_a_root_that_carries_the_case_id_needs_no_parent(record):
-    record.root(parent="00000000000000aa")
+    record.root(parent="00000000000000aa", output={"disposition": "done"})
     conversion = record.convert()
     assert conversion.runs[0].status is UNSET
     assert conversion.notes == [
@@ -268,7 +268,7 @@ def test_a_tool_servers_own_trace_is_no_run(record):
 def test_a_root_that_carries_a_case_id_is_a_run_even_if_nothing_happened(record):
     record.add("other", 0, 10, case_id=(0, "a case"))
     run = record.run()
-    assert (run.steps, run.output, run.status) == ([], UNSET, UNSET)
+    assert (run.steps, run.output, run.status.target) == ([], UNSET, "unknown")
 
 
 def test_no_span_at_all_is_refused_with_what_was_seen():

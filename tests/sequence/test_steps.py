@@ -6,7 +6,7 @@ from msgspec import UNSET
 
 
 def test_a_run_with_two_calls_in_order(record):
-    root = record.root(end=50.5)
+    root = record.root(end=50.5, output={"disposition": "answer"})
     record.tool(20, 30.000001, root, call_id="call-2", arguments={"metric": "m"}, result={"rows": 0, "value": None})
     record.tool(5, 10, root, call_id="call-1", arguments={}, result="plain text")
     run = record.run()
@@ -39,6 +39,7 @@ def test_a_run_with_two_calls_in_order(record):
                 "result": {"rows": 0, "value": None, "data": {"rows": 0, "value": None}},
             },
         ],
+        "output": {"disposition": "answer"},
         "provenance": {
             "source": "otlp",
             "adapter": "labadapt 1.2.3",
