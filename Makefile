@@ -13,19 +13,19 @@ help:
 	@echo 'make check   ruff, mypy --strict, pyright'
 	@echo 'make golden  write the golden files anew; read the difference before you commit it'
 	@echo 'make bench   conversion speed and memory beside bare parsing'
-	@echo 'make docs    write the generated pages anew (docs/cli.md, docs/codes.md)'
+	@echo 'make docs    write the generated pages anew, and what the commands of the README print'
 	@echo 'make clean   remove what the others made'
 
 # The virtual environment for running, and on top of it what developing needs. Type checkers do not follow an editable
 # install of this layout, hence the link.
 $(VENV)/run.stamp: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/develop.stamp: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[dev]'
 	@mkdir -p .dev && ln -sfn .. .dev/labadapt
 	@touch $@ $(VENV)/run.stamp
 

@@ -47,7 +47,7 @@ def convert_files(source: "Source | None", wish: Wish, session: Session) -> Stat
     `source` None: recognised from the content of each file.
     """
     conversion = _converted(source, wish, session)
-    _list_refused(conversion, wish)
+    _list_refused(conversion, wish, session)
     for line in summary_lines(conversion):
         session.say(line)
     if _withheld(conversion, wish, session):
@@ -93,10 +93,11 @@ def _options(wish: Wish) -> "Options":
     )
 
 
-def _list_refused(conversion: "Conversion", wish: Wish) -> None:
+def _list_refused(conversion: "Conversion", wish: Wish, session: Session) -> None:
     """Every refused run on standard error, whatever ``--quiet`` says, and in the file that was asked for."""
     if conversion.refused:
-        complain(render_refused(conversion.refused) + "\n")
+        complain(render_refused(conversion.refused))
+        session.say("")
     if wish.refusals is not None:
         write(wish.refusals, refusal_lines(conversion.refused))
 

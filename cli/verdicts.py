@@ -34,8 +34,9 @@ def _run_lines(run: RunResult) -> Iterator[str]:
     word = click.style(_WORDS[run.outcome], fg=_COLOURS[run.outcome], bold=True)
     severity = "" if run.severity is UNSET or run.outcome != "fail" else f"  [{printable(run.severity)}]"
     yield f"{word}  {printable(run.case_id)}  ({printable(run.policy)}){severity}"
-    if run.outcome != "pass":
+    if run.outcome == "inconclusive":  # a failure's reason is that of its checks
         yield from _wrapped(printable(run.reason), "  ")
+    if run.outcome != "pass":
         yield from (line for check in _decisive(run.checks) for line in _check_lines(check))
 
 

@@ -1,10 +1,16 @@
 """``labadapt fixtures``: the authored cases under the two policies."""
 
+from typing import Literal
+
 import click
 from labadapt.cli.files import STANDARD_STREAM
 from labadapt.cli.options import common, out, output_format
 
-POLICIES = {"direct": ("direct",), "guarded": ("guarded",), "both": ("direct", "guarded")}
+POLICIES: dict[str, tuple[Literal["direct", "guarded"], ...]] = {
+    "direct": ("direct",),
+    "guarded": ("guarded",),
+    "both": ("direct", "guarded"),
+}
 
 
 @click.command("fixtures", short_help="Run the eight authored cases; no model, no telemetry.")

@@ -132,9 +132,8 @@ def test_a_valid_bundle(labadapt, run) -> None:
 
 
 def test_every_fault_is_the_result_of_validate(labadapt, run) -> None:
-    run["verdict"] = "pass"
-    run["steps"][0]["endMs"] = 5
-    done = labadapt("validate", "-", given=bundle(run))
+    reversed_step = {**run["steps"][0], "endMs": 5}
+    done = labadapt("validate", "-", given=bundle({**run, "verdict": "pass"}, {**run, "steps": [reversed_step]}))
     assert (done.returncode, done.stderr) == (2, "")
     assert "error[UNKNOWN_FIELD]: " in done.stdout
     assert "error[REVERSED_TIMING]: " in done.stdout

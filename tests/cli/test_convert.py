@@ -1,5 +1,6 @@
 """Converting through the real command: where things go, what is said, how it ends."""
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -138,7 +139,9 @@ def test_repetitions_are_refused_and_written_apart_as_trials(labadapt, folder: P
     ]
     assert started == sorted(started)
     assert len(set(started)) == 2
-    assert labadapt(*again, "--trials", "trials").stderr.startswith("error[OUTPUT_EXISTS]: ")
+    done = labadapt(*again, "--trials", "trials")
+    assert done.returncode == 2
+    assert "error[OUTPUT_EXISTS]: the folder is not empty\n  --> trials\n" in done.stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -184,9 +187,10 @@ def test_a_missing_file_is_named(labadapt) -> None:
     ]
 
 
-@pytest.mark.usefixtures("folder")
-def test_the_largest_size_is_the_users_choice(labadapt) -> None:
-    done = labadapt("otlp", "good.pb", "--max-size", "1k")
+def test_the_largest_decompressed_size_is_the_users_choice(labadapt, folder: Path) -> None:
+    (folder / "good.pb.gz").write_bytes(gzip.compress((folder / "good.pb").read_bytes()))
+    assert labadapt("otlp", "good.pb.gz").returncode == 0
+    done = labadapt("otlp", "good.pb.gz", "--max-size", "1k")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error[TOO_LARGE]: ")
 
@@ -195,12 +199,15 @@ def test_the_largest_size_is_the_users_choice(labadapt) -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_starting_mapping_file_names_the_tools_and_passes_its_own_lint(labadapt, folder: Path) -> None:
+def test_a_starting_mapping_file_names_the_tools_and_what_is_left_to_say(labadapt, folder: Path) -> None:
     done = labadapt("mapping", "init", "good.pb")
     assert done.returncode == 0
     assert "query_metric" in done.stdout
     (folder / "start.yaml").write_text(done.stdout)
-    assert labadapt("mapping", "lint", "start.yaml").stdout == "start.yaml: valid\n"
+    linted = labadapt("mapping", "lint", "start.yaml")
+    assert linted.returncode == 2
+    assert 'Nothing says whether "query_metric" reads or writes' in linted.stdout
+    assert labadapt("mapping", "lint", "mapping.yaml").stdout == "mapping.yaml: valid\n"
 
 
 @pytest.mark.usefixtures("folder")
@@ -210,7 +217,10 @@ def test_a_starting_cases_file_names_the_cases_and_leaves_the_contract_to_a_pers
     assert done.returncode == 0
     assert "latency" in done.stdout
     (folder / "start.yaml").write_text(done.stdout)
-    assert labadapt("cases", "lint", "start.yaml").stdout == "start.yaml: valid\n"
+    linted = labadapt("cases", "lint", "start.yaml")
+    assert linted.returncode == 2
+    assert linted.stdout.startswith("error[MISSING_CONTRACT]: ")
+    assert labadapt("cases", "lint", "cases.yaml").stdout == "cases.yaml: valid\n"
     checked = labadapt("check", "-", "--cases", "start.yaml", given=bundle)
     assert checked.returncode == 3
 
