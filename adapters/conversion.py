@@ -1,7 +1,8 @@
 """What a conversion is asked for, and what it gives back."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from labadapt.adapters.span import Limits, Tally
 from labadapt.schema.cases import CasesFile
@@ -17,6 +18,7 @@ class Options:
     """How to convert. `case` and `policy` are fixed names; `case_attribute` and `policy_attribute` are attribute keys.
 
     `now_ns` is the time now in nanoseconds since 1970. `version` is that of the program, written into provenance.
+    `source_options` are those that the source itself declares (`SourceOption`), by the name of their flag.
     `trials`: repetitions of a case and policy are wanted, and no `DUPLICATE_PAIR`; whoever asks writes them apart.
     """
 
@@ -31,6 +33,7 @@ class Options:
     limits: Limits = field(default_factory=Limits)
     version: str = ""
     trials: bool = False
+    source_options: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

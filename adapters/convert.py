@@ -67,7 +67,13 @@ def read_traces(
         keep_input=viewed,
         keep_attributes=viewed,
     )
-    reading = Reading(wanted=recogniser.wanted, tally=tally, limits=options.limits, now_ns=options.now_ns)
+    reading = Reading(
+        wanted=recogniser.wanted,
+        tally=tally,
+        limits=options.limits,
+        now_ns=options.now_ns,
+        options=options.source_options,
+    )
     recognise = recogniser.recognise
     traces: Traces = {}
     names: set[str] = set()

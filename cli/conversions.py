@@ -90,6 +90,7 @@ def _options(wish: Wish) -> "Options":
         limits=Limits() if wish.max_size is None else Limits(max_size=wish.max_size),
         version=__version__,
         trials=wish.trials is not None,
+        source_options=wish.source_options,
     )
 
 

@@ -1,6 +1,7 @@
 """What one invocation of the command line was told about its own behaviour, and the two streams that it writes to."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,13 +34,18 @@ def session() -> Session:
 
 def complain(text: str) -> None:
     """Write to standard error whatever ``--quiet`` says. Text from the input must have been escaped."""
-    click.echo(text, err=True)
+    click.echo(text, err=True, color=_colour())
 
 
 def show(text: str) -> None:
     """Write a result for people to standard output. Text from the input must have been escaped."""
     with _standard_output():
-        click.echo(text)
+        click.echo(text, color=_colour())
+
+
+def _colour() -> bool | None:
+    """False where ``NO_COLOR`` forbids it (no-color.org); None: on a terminal only."""
+    return False if os.environ.get("NO_COLOR") else None
 
 
 def show_bytes(data: bytes, *, is_json: bool = True) -> None:

@@ -16,11 +16,13 @@ _EXCLUSIVE = (("policy", "policy_attribute"), ("case", "case_attribute"), ("out"
 def source_command(name: str) -> click.Command | None:
     """The subcommand of the source of this name, or None. Raises `Refusal` (``BAD_PLUGIN``) for a broken one."""
     from labadapt.adapters.registry import sources
+    from labadapt.cli.sources import named_sources
 
-    registry = sources()
-    if name not in registry:
+    source = named_sources().get(name)
+    if source is None:
+        if name in sources():
+            sources()[name]  # raises: it was found, and it is broken
         return None
-    source = registry[name]
     return conversion_command(source.name, source, f"{source.summary}\n\n{_example(source.name)}", source.summary)
 
 

@@ -158,6 +158,9 @@ def test_a_plugin_of_another_distribution_is_listed_and_used(checkout: Path, tmp
         assert (run_of_acme["caseId"], run_of_acme["policy"]) == ("latency", "acme-1")
         assert run_of_acme["steps"][0]["tool"] == "query"
         assert run_of_acme["steps"][0]["arguments"] == {"metric": "latency"}
+    assert "--tenant TEXT" in run(python, "-m", "labadapt", "tabular", "--help", cwd=tmp_path).stdout
+    other = ("tabular", tmp_path / "friendly" / "export.acme", "--tenant", "other")
+    assert "error[NO_SPANS]" in run(python, "-m", "labadapt", *other, cwd=tmp_path, status=2).stderr
 
 
 def test_a_hostile_plugin_is_named_and_refused_and_stops_nobody(checkout: Path, tmp_path: Path) -> None:
@@ -173,6 +176,11 @@ def test_a_hostile_plugin_is_named_and_refused_and_stops_nobody(checkout: Path, 
     assert "labadapt-hostile 6.6.6" in chosen
     assert "Traceback" not in chosen
     assert "\x1b" not in chosen
+    failed = run(python, "-m", "labadapt", "raising", tmp_path / "hostile" / "pyproject.toml", cwd=tmp_path, status=2)
+    assert failed.stderr.startswith(
+        "error[BAD_PLUGIN]: the source 'raising' of labadapt-hostile 6.6.6 failed: KeyError: "
+    )
+    assert "\x1b" not in failed.stderr
     helped = run(python, "-m", "labadapt", "--help", cwd=tmp_path).stdout
     assert "Not the real one" not in helped
     assert "Takes a command's name" not in helped

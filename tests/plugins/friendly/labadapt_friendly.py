@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from labadapt.adapters.span import Convention, Field, Input, Match, Origin, Reading, Source, Span
+from labadapt.adapters.span import Convention, Field, Input, Match, Origin, Reading, Source, SourceOption, Span
 from labadapt.schema.problems import Problem, Refusal, Where
 
 MAGIC = b"#acme spans\n"
@@ -15,8 +15,9 @@ def claims(head: bytes) -> int:
 
 def decode(given: Input, reading: Reading) -> Iterator[Span]:
     """One span a line: trace id, span id, parent id, start, end, name, and ``key=value;key=value``."""
+    wanted = reading.options.get("tenant")
     for number, line in enumerate(given.stream.read().decode().splitlines(), 1):
-        if not line.startswith("#"):
+        if not line.startswith("#") and (wanted is None or f"tenant={wanted}" in line):
             reading.tally.read += 1
             yield span(line, Where(file=given.name, line=number))
 
@@ -39,7 +40,13 @@ def span(line: str, where: Where) -> Span:
     )
 
 
-TABULAR = Source(name="tabular", summary="Convert ACME's tabular traces.", claims=claims, decode=decode)
+TABULAR = Source(
+    name="tabular",
+    summary="Convert ACME's tabular traces.",
+    claims=claims,
+    decode=decode,
+    options=(SourceOption("--tenant", "Only the spans of this tenant."),),
+)
 
 ACME = Convention(
     name="acme",
