@@ -50,11 +50,11 @@ def faults(value: Any, name: SchemaName, file: str | None, *, key: str | None = 
     schema = json_schema(name) if key is None else definition(name, key)
     validator = Draft202012Validator(schema)
     found: list[Problem] = []
-    for error in validator.iter_errors(value):
+    for error in validator.iter_errors(value):  # one for each missing field, of which `_missing` tells all
         found.extend(_problems(error, file, start))
         if len(found) > _MOST:
             break
-    return sorted(found, key=lambda problem: _natural(problem.where.pointer or ""))
+    return sorted(dict.fromkeys(found), key=lambda problem: _natural(problem.where.pointer or ""))
 
 
 def _natural(text: str) -> list[tuple[int, int, str]]:
