@@ -226,7 +226,9 @@ class _Table:
 
 
 def _compiled(convention: Convention) -> _Table:
-    roles = tuple((role, tuple(_test(match) for match in getattr(convention, role))) for role in _ROLES)
+    roles: tuple[tuple[Role, tuple[Test, ...]], ...] = tuple(
+        (role, tuple(_test(match) for match in getattr(convention, role))) for role in _ROLES
+    )
     return _Table(convention, roles, tuple((_test(aside.match), aside.reason) for aside in convention.aside))
 
 

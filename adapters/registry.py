@@ -53,7 +53,7 @@ class Registry(Mapping[str, Plugin]):
 
     def __init__(self, entries: list[Entry[Plugin]]) -> None:
         """Hold the entries; of two with one name the first is the plug-in, and the second is broken."""
-        self.entries = entries
+        self.entries: list[Entry[Plugin]] = entries
         self._by_name: dict[str, Entry[Plugin]] = {}
         for entry in entries:
             self._by_name.setdefault(entry.name, entry)

@@ -406,8 +406,9 @@ def _checks(run: Run, status: Status) -> list[CheckResult]:
         missing = Finding("unevaluable", None, None, "the run has no contract")
         return [_result(identifier, phase, missing) for identifier, phase, _ in CHECKS[:_ALWAYS]]
     case = Case(run, run.contract, status)
-    findings = ((identifier, phase, check(case)) for identifier, phase, check in CHECKS)
-    return [_result(identifier, phase, finding) for identifier, phase, finding in findings if finding is not None]
+    findings = [check(case) for _, _, check in CHECKS]
+    told = zip(CHECKS, findings, strict=True)
+    return [_result(identifier, phase, finding) for (identifier, phase, _), finding in told if finding is not None]
 
 
 def _result(identifier: CheckId, phase: PhaseName, finding: Finding) -> CheckResult:

@@ -28,9 +28,11 @@ class Tool(Protocol):
 
     def call(self) -> tuple[str, Reply]:
         """Invoke the tool with the request's arguments."""
+        ...
 
     def block(self) -> str:
         """Refuse to invoke it; the step is recorded as blocked."""
+        ...
 
 
 Policy: TypeAlias = Callable[[Request, Tool], Output]

@@ -194,7 +194,7 @@ def _utf16(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
     except UnicodeError as error:
         raise refusal(
             "BAD_ENCODING",
-            f"the UTF-16 text is broken: {error.reason if hasattr(error, 'reason') else error}",
+            f"the UTF-16 text is broken: {getattr(error, 'reason', error)}",
             Where(file=name),
         ) from None
 
