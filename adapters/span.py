@@ -112,7 +112,7 @@ class Limits:
 
     max_size: int = 64 * 1024**3
     ratio: int = 1000
-    ratio_floor: int = 64 * 1024**2
+    ratio_floor: int = 8 * 1024**2
     depth: int = 100
     max_span: int = 256 * 1024**2
 

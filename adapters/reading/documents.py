@@ -88,8 +88,8 @@ def _first(view: memoryview, decode: Callable[[Any], Any], where: Where) -> tupl
         trailing = _TRAILING.search(str(error))
         if trailing is None:
             raise
-    size = int(trailing.group(1))
-    if size == 0:
+    size = int(trailing.group(1)) - 1  # the decoder counts the first byte that does not belong as read
+    if size <= 0:
         raise refusal("BAD_ENCODING", "this is no JSON document", where)
     return decode(view[:size]), size
 

@@ -155,13 +155,12 @@ def _frames(stream: io.BufferedReader, name: str, limits: Limits, depth: int) ->
             return
         size = int.from_bytes(prefix, "big")
         where = Where(file=name, offset=offset)
-        if len(prefix) < 4 or size > limits.max_span * 8:
+        if len(prefix) < 4 or not 0 < size <= limits.max_span * 8:  # the exporter writes no empty message
             raise _broken_frame(where, offset, f"a length of {size}")
         message = _exactly(stream, size)
         if len(message) < size:
             raise _broken_frame(where, offset, f"{len(message)} bytes of {size}")
-        if message:
-            yield from _unwrap(buffered(io.BytesIO(message)), name, limits, offset + 4, depth + 1)
+        yield from _unwrap(buffered(io.BytesIO(message)), name, limits, offset + 4, depth + 1)
         offset += 4 + size
 
 
