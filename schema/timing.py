@@ -17,13 +17,14 @@ def nanoseconds(ms: float) -> int:
     """Whole nanoseconds of a number of milliseconds, exact for integers and for at most six decimals."""
     if isinstance(ms, int):
         return ms * NS_PER_MS
-    return round(Decimal(repr(ms)) * NS_PER_MS) if abs(ms) >= 2**33 else round(ms * NS_PER_MS)
+    # From 2^51 ns on, the error of the product (two roundings of 2^-53 each) can reach half a nanosecond.
+    return round(Decimal(repr(ms)) * NS_PER_MS) if abs(ms) >= 2**31 else round(ms * NS_PER_MS)
 
 
 def milliseconds(ns: int) -> int | float:
     """Milliseconds of whole nanoseconds: an integer where they are whole, else the float that reads back exactly.
 
-    Raises `OverflowError` never: beyond 2^53 nanoseconds (104 days) a float keeps six decimals no longer, and the
+    Raises `OverflowError` never: beyond 2^33 milliseconds (99 days) a float keeps six decimals no longer, and the
     value is rounded to the nearest float.
     """
     whole, rest = divmod(ns, NS_PER_MS)
