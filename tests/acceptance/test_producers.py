@@ -26,7 +26,7 @@ CONTENT_OFF = {"pydantic-ai@2.68.0-v5-nocontent"}
 SEQUENTIAL = ("01", "02", "03", "04", "05", "06", "07", "08", "12", "13")
 # The truth's episode ends early in these: the framework stops at an unknown tool.
 STOPS_AT_UNKNOWN_TOOL = {"openai-agents-openinference@2.6.0-responses"}
-# What each producer writes for the calls that a framework rejected before it invoked them (12, 13): a span with an error.
+# What producers write for calls that a framework rejected before it invoked them (12, 13): a span with an error.
 REJECTED = ("error", "unknown")
 
 
