@@ -61,7 +61,7 @@ def _converted(source: "Source | None", wish: Wish, session: Session) -> "Conver
     from labadapt.cli.progress import opened, watching
     from labadapt.cli.sources import by_content
 
-    names = expand(wish.files)
+    names = expand(wish.files, (wish.cases, wish.mapping))
     options = _options(wish)
     try:
         with watching(names, session) as watch:

@@ -16,14 +16,16 @@ _BUFFER = 64 * 1024  # what a source may look at before it reads
 _GLOB_CHARACTERS = frozenset("*?[")
 
 
-def expand(names: Iterable[str]) -> list[str]:
+def expand(names: Iterable[str], beside: Iterable[str | None] = ()) -> list[str]:
     """The files that the arguments name, in their order; a directory's and a glob's sorted by path.
+
+    `beside`: other files that the command reads; standard input can be only one of all.
 
     Directories are read recursively, without hidden files, which are counted in a note. Raises `Refusal`
     (``UNREADABLE_FILE``) with every argument that names nothing.
     """
     given = list(names)
-    if given.count(STANDARD_STREAM) > 1:
+    if [*given, *beside].count(STANDARD_STREAM) > 1:
         raise Refusal(_unreadable(STANDARD_STREAM, "standard input is named twice", "Name - once."))
     return [file for files in gather(_expanded, given) for file in files]
 

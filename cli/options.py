@@ -8,6 +8,9 @@ import click
 from labadapt.cli.session import Session
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., Any])
+# No check: it only makes shell completion offer files. Opening says more about one that is missing.
+FILE = click.Path(allow_dash=True)
+DIRECTORY = click.Path(file_okay=False)
 _SIZE = re.compile(r"(\d+)\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 
 
@@ -50,7 +53,7 @@ def common(command: _Decorated) -> _Decorated:
 
 def files(metavar: str = "FILE...") -> Callable[[_Decorated], _Decorated]:
     """One or more inputs: a file, a directory, a glob, or ``-``."""
-    return click.argument("files", nargs=-1, required=True, metavar=metavar)
+    return click.argument("files", nargs=-1, required=True, metavar=metavar, type=FILE)
 
 
 def output_format(*names: str) -> Callable[[_Decorated], _Decorated]:
@@ -62,4 +65,4 @@ def output_format(*names: str) -> Callable[[_Decorated], _Decorated]:
 
 def out(text: str) -> Callable[[_Decorated], _Decorated]:
     """``--out FILE``."""
-    return click.option("--out", metavar="FILE", help=f"{text} Written at once, or not at all.")
+    return click.option("--out", metavar="FILE", type=FILE, help=f"{text} Written at once, or not at all.")

@@ -2,7 +2,7 @@
 
 import click
 from labadapt.cli.files import display_name, read_file
-from labadapt.cli.options import common, out
+from labadapt.cli.options import FILE, common, out
 from labadapt.cli.statuses import Status
 
 
@@ -17,7 +17,7 @@ def command() -> None:
 
 
 @command.command("init")
-@click.argument("bundle")
+@click.argument("bundle", type=FILE)
 @out("Write the cases file here.")
 @common
 def init(bundle: str, out: str | None) -> None:
@@ -35,7 +35,7 @@ def init(bundle: str, out: str | None) -> None:
 
 
 @command.command("lint")
-@click.argument("file")
+@click.argument("file", type=FILE)
 @common
 def lint(file: str) -> int:
     """Name every fault of a cases FILE, with its line.

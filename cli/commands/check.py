@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 from labadapt.cli.files import STANDARD_STREAM, display_name, expand, read_file
 from labadapt.cli.gathering import gather
-from labadapt.cli.options import common, files, out, output_format
+from labadapt.cli.options import FILE, common, files, out, output_format
 
 if TYPE_CHECKING:
     from labadapt.schema.model import Bundle
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @click.command("check", short_help="Check the runs of bundles against their contracts.")
 @files()
-@click.option("--cases", metavar="FILE", help="Take requests and contracts from this cases file.")
+@click.option("--cases", metavar="FILE", type=FILE, help="Take requests and contracts from this cases file.")
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Only runs of this policy; may be repeated.")
 @out("Write the result file (JSON) here as well.")
 @output_format("text", "json")
@@ -33,7 +33,7 @@ def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...]
     from labadapt.engine.check import check_bundle
     from msgspec import UNSET
 
-    bundles = gather(_bundle, expand(files))
+    bundles = gather(_bundle, expand(files, (cases,)))
     _require_policies(policies, bundles)
     if cases is not None:
         bundles = _with_cases(bundles, cases)

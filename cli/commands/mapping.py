@@ -2,7 +2,7 @@
 
 import click
 from labadapt.cli.files import display_name, read_file
-from labadapt.cli.options import common, files, out
+from labadapt.cli.options import FILE, common, files, out
 from labadapt.cli.session import session
 from labadapt.cli.statuses import Status
 
@@ -36,7 +36,7 @@ def init(files: tuple[str, ...], out: str | None) -> None:
 
 
 @command.command("lint")
-@click.argument("file")
+@click.argument("file", type=FILE)
 @common
 def lint(file: str) -> int:
     """Name every fault of a mapping FILE, with its line.

@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
-from labadapt.cli.options import SizeType, common, files
+from labadapt.cli.files import STANDARD_STREAM
+from labadapt.cli.options import DIRECTORY, FILE, SizeType, common, files
 from labadapt.cli.session import session
 
 if TYPE_CHECKING:
@@ -65,18 +66,28 @@ def _require_one_of_each(given: dict[str, Any]) -> None:
         flags = [f"--{name.replace('_', '-')}" for name in names if given[name] is not None]
         if len(flags) > 1:
             raise click.UsageError(f"{' and '.join(flags)} exclude each other.", click.get_current_context())
+    elsewhere = given["out_dir"] or given["trials"] or given["check"] or given["out"] not in {None, STANDARD_STREAM}
+    if given["refusals"] == STANDARD_STREAM and not elsewhere:
+        text = "--refusals - and the bundle would share standard output; give --out FILE."
+        raise click.UsageError(text, click.get_current_context())
 
 
 _OPTIONS: tuple[Callable[..., Any], ...] = (
-    click.option("--cases", metavar="FILE", help="Cases file: each case's request and contract."),
-    click.option("--mapping", metavar="FILE", help="Mapping file: how to read this application's telemetry."),
+    click.option("--cases", metavar="FILE", type=FILE, help="Cases file: each case's request and contract."),
+    click.option(
+        "--mapping", metavar="FILE", type=FILE, help="Mapping file: how to read this application's telemetry."
+    ),
     click.option("--policy", metavar="NAME", help="The policy of every run."),
     click.option("--policy-attribute", metavar="KEY", help="The attribute that names a run's policy."),
     click.option("--case", metavar="NAME", help="The case of every run."),
     click.option("--case-attribute", metavar="KEY", help="The attribute that names a run's case."),
-    click.option("--out", metavar="FILE", help="Write the bundle here, at once or not at all."),
-    click.option("--out-dir", metavar="DIR", help="Write bundles that each fit the workbench into a new folder."),
-    click.option("--trials", metavar="DIR", help="Write one bundle for each repetition into a new folder."),
+    click.option("--out", metavar="FILE", type=FILE, help="Write the bundle here, at once or not at all."),
+    click.option(
+        "--out-dir", metavar="DIR", type=DIRECTORY, help="Write bundles that each fit the workbench into a new folder."
+    ),
+    click.option(
+        "--trials", metavar="DIR", type=DIRECTORY, help="Write one bundle for each repetition into a new folder."
+    ),
     click.option(
         "--on-refusal",
         type=click.Choice(["stop", "skip"]),
@@ -84,7 +95,7 @@ _OPTIONS: tuple[Callable[..., Any], ...] = (
         show_default=True,
         help="Where a run is refused: write nothing, or the others.",
     ),
-    click.option("--refusals", metavar="FILE", help="List every refused run here, as JSON Lines."),
+    click.option("--refusals", metavar="FILE", type=FILE, help="List every refused run here, as JSON Lines."),
     click.option(
         "--nested",
         type=click.Choice(["refuse", "outer", "leaf"]),

@@ -3,6 +3,8 @@
 import gzip
 import json
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -61,12 +63,14 @@ def test_the_bundle_is_the_result_and_the_account_stands_on_standard_error(labad
     assert "  labadapt cases init bundle.json > cases.yaml, then --cases cases.yaml" in lines
 
 
-@pytest.mark.usefixtures("folder")
-def test_one_pipe_from_export_to_verdict(labadapt) -> None:
-    converted = labadapt("otlp", "good.pb", "--case", "latency", "--policy", "v1", "--mapping", "mapping.yaml")
-    done = labadapt("check", "-", "--cases", "cases.yaml", given=converted.stdout)
-    assert done.stdout == "PASS  latency  (v1)\n\n1 run: 1 passed, 0 failed, 0 inconclusive\n"
-    assert done.returncode == 0
+@pytest.mark.parametrize(("expected", "status"), [("412.5", 0), ("400", 1)])
+def test_one_pipe_from_export_to_verdict(folder: Path, expected: str, status: int) -> None:
+    (folder / "cases.yaml").write_text(CASES.replace("412.5", expected))
+    command = f"{sys.executable} -m labadapt"
+    pipe = f"{command} otlp good.pb --case latency --mapping mapping.yaml | {command} check - --cases cases.yaml"
+    done = subprocess.run(pipe, shell=True, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == status
+    assert done.stdout.endswith(f"\n1 run: {1 - status} passed, {status} failed, 0 inconclusive\n")
 
 
 @pytest.mark.usefixtures("folder")
@@ -176,6 +180,13 @@ def test_faults_of_a_cases_file_stop_the_conversion_with_their_line(labadapt, fo
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("error[UNKNOWN_FIELD]: ")
     assert "  --> cases.yaml: line 9" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("otlp", "-", "--mapping", "-"), ("check", "-", "--cases", "-")])
+def test_standard_input_holds_one_file(labadapt, command: tuple[str, ...]) -> None:
+    done = labadapt(*command)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error[UNREADABLE_FILE]: standard input is named twice\n")
 
 
 def test_a_missing_file_is_named(labadapt) -> None:

@@ -53,6 +53,7 @@ def test_the_version_starts_quickly() -> None:
         (["otlp", "x.pb", "--case", "a", "--case-attribute", "b"], "--case and --case-attribute exclude each other."),
         (["otlp", "x.pb", "--out", "a", "--trials", "b"], "--out and --trials exclude each other."),
         (["otlp", "x.pb", "--max-size", "many"], "is no size"),
+        (["otlp", "x.pb", "--refusals", "-"], "--refusals - and the bundle would share standard output"),
     ],
 )
 def test_a_wrong_command_line_is_a_problem_like_any_other(labadapt, arguments: list[str], message: str) -> None:
@@ -159,3 +160,29 @@ def test_explain_guesses_what_was_meant(labadapt) -> None:
     done = labadapt("explain", "NESTED_STEP")
     assert done.returncode == 2
     assert "  = help: Did you mean NESTED_STEPS?\n" in done.stderr
+
+
+# -- shell completion --------------------------------------------------------------------------------------------------
+
+
+def completions(words: str, environment: dict[str, str]) -> list[str]:
+    """What bash is offered after these words."""
+    count = len(words.split(" ")) - 1
+    asked = {"_LABADAPT_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(count)}
+    command = [sys.executable, "-m", "labadapt"]
+    done = subprocess.run(command, env={**environment, **asked}, capture_output=True, text=True, check=True)
+    return done.stdout.split()
+
+
+def test_the_shell_completes_commands_options_choices_and_files(environment: dict[str, str]) -> None:
+    assert completions("labadapt ot", environment) == ["plain,otlp"]
+    assert "plain,--on-refusal" in completions("labadapt otlp --o", environment)
+    assert completions("labadapt otlp --nested le", environment) == ["plain,leaf"]
+    assert completions("labadapt check tra", environment) == ["file,tra"]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_each_shell_has_its_completion(environment: dict[str, str], shell: str) -> None:
+    asked = {**environment, "_LABADAPT_COMPLETE": f"{shell}_source"}
+    done = subprocess.run([sys.executable, "-m", "labadapt"], env=asked, capture_output=True, text=True, check=True)
+    assert "_LABADAPT_COMPLETE" in done.stdout
