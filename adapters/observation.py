@@ -33,7 +33,6 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     lab: dict[str, Any] = {}
     conventions: tuple[str, ...] = ()
     fields: dict[str, str] = {}
-    truncated: tuple[str, ...] = ()
 
 
 class Proposal(msgspec.Struct, frozen=True, gc=False):
@@ -49,7 +48,8 @@ class Observation(msgspec.Struct, kw_only=True, gc=False):
     """One span after recognition.
 
     Identity and times are those of `labadapt.adapters.span.Span`. `role` is what the span is; `reason` says why an
-    ``aside`` one is no call. `call` stands with role ``tool``. `case_id` and `policy` hold ``(rank, value)``
+    ``aside`` one is no call. `call` stands with role ``tool``; with role ``aside`` it says what the span tells of the
+    call of the tool span around it, of which it is a part. `case_id` and `policy` hold ``(rank, value)``
     candidates, smaller rank first. `output` is the agent's or model's final message where it was recorded: a
     decoded JSON object, or text. `input` is what the agent was asked, for `match` in a cases file; it never reaches
     a bundle. `digest` identifies the content that was read, so that an exact duplicate is told from a conflicting

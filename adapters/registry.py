@@ -193,6 +193,6 @@ def _convention_fault(value: object, *, stranger: bool) -> str | None:
         return f'its family is "{value.family}"; a stranger\'s is "plugin"'
     if value.family not in FAMILIES:
         return f"its family {value.family!r:.40} is none of {', '.join(FAMILIES)}"
-    from labadapt.adapters.recognise import table_fault
+    from labadapt.adapters.tables import table_fault
 
     return _name_fault(value.name, value.title) or table_fault(value)

@@ -169,7 +169,7 @@ class Source:
 # -- conventions -------------------------------------------------------------------------------------------------------
 
 Family: TypeAlias = Literal["lab", "plugin", "vendor", "general", "fallback"]
-Encoding: TypeAlias = Literal["text", "json", "json-text", "structured", "typed"]
+Encoding: TypeAlias = Literal["text", "json", "json-else-text", "json-text", "structured", "typed"]
 Place: TypeAlias = Literal["attribute", "name", "name-suffix", "event", "status", "resource"]
 
 
@@ -200,10 +200,12 @@ class Field:
     `place` is ``attribute`` (of the span, called `key`), ``name`` (the span's name), ``name-suffix`` (the name
     after the prefix `key`), ``event`` (attribute `key` of the event called `event`), ``status`` (the status
     message) or ``resource``. `encoding`: ``text`` as it stands; ``json`` must parse, else the span is wrong;
-    ``json-text`` a JSON string, its quotes removed, anything else as it stands; ``structured`` decoded where it
-    yields an object or a list, else the text as recorded; ``typed`` the attribute's own type. `inside`: keys to
-    follow within the decoded value. `none`: values that mean *not recorded*. `envelope`: names of unwrapping rules
-    (`labadapt.adapters.values`), the first that fits is applied. `when`: the field counts only on spans that match.
+    ``json-else-text`` JSON of any type, of a producer that says so and also writes bare text; ``json-text`` a JSON
+    string, its quotes removed, anything else as it stands; ``structured`` decoded where it yields an object or a
+    list, else the text as recorded; ``typed`` the attribute's own type. `none`: values that mean *not recorded*,
+    for every table that claims the span. `envelope`: names of unwrapping rules (`labadapt.adapters.values`), each
+    applied where it fits. `inside`: keys to follow within what is unwrapped; then the last envelope must fit.
+    `when`: the field counts only on spans that match.
     """
 
     key: str = ""
@@ -216,27 +218,45 @@ class Field:
     when: Match | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Aside:
-    """Spans that look like calls and are none: left aside, with the reason."""
+def texts(prefix: str, *keys: str) -> tuple[Field, ...]:
+    """Attributes of a family that hold text, the first that is there to be read."""
+    return tuple(Field(prefix + key) for key in keys)
 
-    match: Match
-    reason: str
+
+def typed(prefix: str, *keys: str) -> tuple[Field, ...]:
+    """Attributes of a family that hold numbers in their own type, the first that is there to be read."""
+    return tuple(Field(prefix + key, "typed") for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
 class Failing:
     """How a span says that its call failed, beside status ERROR, `error.type` and an exception event.
 
-    `match` on the span; or `key` within the decoded result (``error``), with `values` (empty: any but null and
-    false). `status` is what the step becomes; `type_field` and `message_field` name keys within the result.
+    `match` on the span, and `key`, a dotted path within the decoded result of the rule's own table: with `values` one
+    of these, with `containing` a text that contains one of these, with neither a text that is not empty. `envelope`:
+    unwrapping rules to apply before; the last must fit, so that only a producer's own object can say that it failed.
+    A `key` of ``<absent>`` holds where no result was recorded at all. `status` is what the step becomes; ``failure``
+    is a timeout or an error, as the name of the error says.
     """
 
     match: Match | None = None
     key: str = ""
     values: tuple[str | int | bool, ...] = ()
-    status: Literal["error", "blocked", "unknown", "failure"] = "failure"
+    status: Literal["blocked", "unknown", "failure"] = "failure"
     containing: tuple[str, ...] = ()
+    envelope: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Aside:
+    """Spans that look like calls and are none: left aside, with the reason.
+
+    `tells`: the span is a part of the tool span around it, and says this of that call.
+    """
+
+    match: Match
+    reason: str
+    tells: tuple[Failing, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +277,8 @@ class Convention:
 
     `order` ranks within the family (telemetry.md's row); families rank lab, plugin, vendor, general, fallback.
     `tool`, `agent`, `model` and `evaluator` are alternatives: one match is enough. Each part of a call is a list of
-    places, the first that holds something is read. `usage` maps a field of the native usage to attribute keys.
+    places, the first that holds something is read. `error_type` and `error_message` add to the standard places.
+    `usage` maps a field of the native usage to attribute keys.
     `capture` says, for people, which setting turns content on.
     """
 
@@ -282,8 +303,6 @@ class Convention:
     operation: tuple[Field, ...] = ()
     output: tuple[Field, ...] = ()
     input: tuple[Field, ...] = ()
-    case_id: tuple[Field, ...] = ()
-    policy: tuple[Field, ...] = ()
     usage: Mapping[str, tuple[Field, ...]] = field(default_factory=dict)
     proposals: tuple[Proposals, ...] = ()
     capture: str = ""

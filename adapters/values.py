@@ -6,18 +6,19 @@ convention names, so a value that merely looks like one stays as it is.
 
 import re
 from collections.abc import Callable, Mapping
+from math import isfinite
 from typing import Any
 
 import msgspec
 from msgspec import UNSET
 
 _decode = msgspec.json.Decoder().decode
-_REDACTED = frozenset({"__REDACTED__", "[REDACTED]", "REDACTED", "<redacted>", "[redacted]"})
+_REDACTED = frozenset({"__REDACTED__", "[REDACTED]", "REDACTED", "<redacted>", "[redacted]", "<REDACTED>"})
 _SCRUBBED = "[Scrubbed due to"
 _MARKS = frozenset("_[R<")  # how each of them begins
 _OPENINGS = ("{", "[")
 _CUT = "truncated"
-_LOOKS_CUT = re.compile(r'^\s*[\[{]\s*["\[{]')
+_LOOKS_CUT = re.compile(r'^\s*(?:\{\s*"|\[\s*["\[{\d-])')
 
 Envelope = Callable[[Any], Any]
 
@@ -39,7 +40,7 @@ def is_redacted(value: Any) -> bool:
 def decode_json(value: Any) -> Any:
     """A JSON text decoded; anything that is no text has its type already. Raises `BadEncoding`."""
     if not isinstance(value, str):
-        return value
+        return typed(value)
     try:
         return _decode(value)
     except RecursionError:
@@ -48,22 +49,50 @@ def decode_json(value: Any) -> Any:
         raise BadEncoding(f"it is no JSON: {error}", cut=_CUT in str(error)) from None
 
 
+def typed(value: Any) -> Any:
+    """A value of an attribute that is no text, if JSON can say it; `BadEncoding` for bytes and non-finite numbers.
+
+    The codec would write a non-finite number as null, which is an observation of nothing.
+    """
+    waiting = [value]
+    for one in waiting:  # grows while it is walked
+        if isinstance(one, list):
+            waiting.extend(one)
+        elif isinstance(one, dict):
+            waiting.extend(one.values())
+        elif isinstance(one, bytes):
+            raise BadEncoding("it holds bytes", cut=False)
+        elif isinstance(one, float) and not isfinite(one):
+            raise BadEncoding(f"it holds the number {one}, which JSON has not", cut=False)
+    return value
+
+
 def decode_structured(value: Any) -> Any:
     """A text that holds an object or a list decoded, every other text as it stands. Raises `BadEncoding` for a cut one.
 
     Producers of this encoding write structures as JSON and strings as they are: ``3`` is the text *3*.
     """
-    if not isinstance(value, str) or not value.lstrip().startswith(_OPENINGS):
+    if not isinstance(value, str):
+        return typed(value)
+    if not value.lstrip().startswith(_OPENINGS):
         return value
+    return _decode_or_text(value)
+
+
+def decode_json_else_text(value: Any) -> Any:
+    """JSON of any type decoded, text that is none as it stands. Raises `BadEncoding` for a cut object or list."""
+    return _decode_or_text(value) if isinstance(value, str) else typed(value)
+
+
+def _decode_or_text(value: str) -> Any:
     try:
-        decoded = _decode(value)
+        return _decode(value)
     except (RecursionError, UnicodeError):
         return value
     except msgspec.DecodeError as error:
         if _CUT in str(error) and _LOOKS_CUT.match(value):
             raise BadEncoding(f"it is JSON that stops in the middle: {error}", cut=True) from None
         return value
-    return decoded
 
 
 def decode_json_text(value: Any) -> Any:
@@ -86,6 +115,7 @@ ENCODINGS: Mapping[str, Callable[[Any], Any]] = {
     "text": plain,
     "typed": plain,
     "json": decode_json,
+    "json-else-text": decode_json_else_text,
     "json-text": decode_json_text,
     "structured": decode_structured,
 }
@@ -94,11 +124,15 @@ ENCODINGS: Mapping[str, Callable[[Any], Any]] = {
 # -- envelopes: each takes a decoded value, and gives what is inside, or UNSET where it does not fit -------------------
 
 
+_CALL_KEYS = {"args", "kwargs", "sanitize_inputs_outputs"}  # the last is smolagents' own
+
+
 def _keyword_call(value: Any) -> Any:
     """``{"args": [], "kwargs": {…}}`` of a decorated function: the keywords, where there are only keywords."""
-    if isinstance(value, dict) and value.keys() <= {"args", "kwargs"} and isinstance(value.get("kwargs"), dict):
-        return value["kwargs"] if not value.get("args") else UNSET
-    return UNSET
+    if not isinstance(value, dict) or not value.keys() <= _CALL_KEYS:
+        return UNSET
+    keywords = value.get("kwargs")
+    return keywords if isinstance(keywords, dict) and value.get("args") == [] else UNSET
 
 
 def _traceloop_input(value: Any) -> Any:
@@ -131,11 +165,19 @@ def message_body(value: Any) -> Any:
 
 
 def _tool_message(value: Any) -> Any:
-    """A LangChain ToolMessage: its content, which is JSON text where the tool returned a structure."""
+    """The fields of a LangChain ToolMessage, which says of itself that it is one."""
     body = message_body(value)
     if body is UNSET or "tool_call_id" not in body:
         return UNSET
-    return text_content(body["content"])
+    path = value.get("id")
+    named = isinstance(path, list) and path[-1:] == ["ToolMessage"]
+    return body if named or body.get("type") == "tool" or value.get("type") == "tool" else UNSET
+
+
+def _tool_message_content(value: Any) -> Any:
+    """The content of a LangChain ToolMessage, which is JSON text where the tool returned a structure."""
+    body = _tool_message(value)
+    return UNSET if body is UNSET else text_content(body["content"])
 
 
 def text_content(content: Any) -> Any:
@@ -158,11 +200,18 @@ def _strands_blocks(value: Any) -> Any:
     return text_content(block["text"]) if "text" in block else UNSET
 
 
+_ADK_KEYS = {"id", "name", "response", "will_continue", "scheduling", "parts"}
+
+
+def _adk_object(value: Any) -> Any:
+    """ADK's function response ``{id, name, response}``."""
+    return value if isinstance(value, dict) and "response" in value and value.keys() <= _ADK_KEYS else UNSET
+
+
 def _adk_response(value: Any) -> Any:
-    """ADK's ``{id, name, response}``."""
-    if isinstance(value, dict) and "response" in value and value.keys() <= {"id", "name", "response", "will_continue"}:
-        return value["response"]
-    return UNSET
+    """What is inside of ADK's function response."""
+    body = _adk_object(value)
+    return UNSET if body is UNSET else body["response"]
 
 
 def _single_result(value: Any) -> Any:
@@ -171,22 +220,34 @@ def _single_result(value: Any) -> Any:
 
 
 def _llama_index(value: Any) -> Any:
-    """LlamaIndex ``{blocks, raw_output, is_error, …}``: the raw output."""
-    if isinstance(value, dict) and "raw_output" in value and "is_error" in value:
-        return value["raw_output"]
-    return UNSET
+    """LlamaIndex' ToolOutput ``{blocks, tool_name, raw_input, raw_output, is_error}``."""
+    if not isinstance(value, dict) or not {"raw_output", "is_error"} <= value.keys():
+        return UNSET
+    return value if "blocks" in value or "tool_name" in value else UNSET
+
+
+def _llama_index_output(value: Any) -> Any:
+    """The raw output of LlamaIndex' ToolOutput."""
+    body = _llama_index(value)
+    return UNSET if body is UNSET else body["raw_output"]
 
 
 def _mcp_result(value: Any) -> Any:
-    """An MCP call result: its structured content, else its one text block."""
+    """An MCP call result ``{content, structuredContent?, isError?}``."""
     if not isinstance(value, dict) or not isinstance(value.get("content"), list):
         return UNSET
-    if not value.keys() <= {"content", "structuredContent", "isError", "_meta", "meta"}:
+    return value if value.keys() <= {"content", "structuredContent", "isError", "_meta", "meta"} else UNSET
+
+
+def _mcp_content(value: Any) -> Any:
+    """The structured content of an MCP call result, else its one text block."""
+    body = _mcp_result(value)
+    if body is UNSET:
         return UNSET
-    structured = value.get("structuredContent")
+    structured = body.get("structuredContent")
     if structured is not None:
         return structured
-    content = value["content"]
+    content = body["content"]
     if len(content) == 1 and isinstance(content[0], dict) and isinstance(content[0].get("text"), str):
         return text_content(content[0]["text"])
     return UNSET
@@ -204,12 +265,16 @@ ENVELOPES: Mapping[str, Envelope] = {
     "keyword-call": _keyword_call,
     "traceloop-input": _traceloop_input,
     "output": _output,
-    "langchain-tool-message": _tool_message,
+    "langchain-message": _tool_message,
+    "langchain-content": _tool_message_content,
     "strands-blocks": _strands_blocks,
+    "adk-object": _adk_object,
     "adk-response": _adk_response,
     "single-result": _single_result,
     "llama-index": _llama_index,
+    "llama-index-output": _llama_index_output,
     "mcp-result": _mcp_result,
+    "mcp-content": _mcp_content,
     "json-again": _json_again,
 }
 
@@ -223,6 +288,18 @@ def unwrap(value: Any, envelopes: tuple[Envelope, ...]) -> Any:
     return value
 
 
+def inside(value: Any, envelopes: tuple[Envelope, ...], path: tuple[str, ...]) -> Any:
+    """What stands at a path within a value; UNSET where nothing does, or where the last envelope does not fit."""
+    for envelope in envelopes[:-1]:
+        inner = envelope(value)
+        value = value if inner is UNSET else inner
+    if envelopes:
+        value = envelopes[-1](value)
+    for key in path:
+        value = value.get(key, UNSET) if isinstance(value, dict) else UNSET
+    return value
+
+
 # -- errors ------------------------------------------------------------------------------------------------------------
 
 _NAMED = re.compile(
@@ -231,10 +308,8 @@ _NAMED = re.compile(
     r"(?:\((['\"])(.*?)\2\)|\s*(?::|-)\s+(.*))?",
     re.DOTALL,
 )
-_CAUSE = re.compile(
-    r"^([A-Za-z_][\w.]*)(?:: [^\n]*)?\n+The above exception was the direct cause of the following exception:",
-    re.MULTILINE,
-)
+_DIRECT = "The above exception was the direct cause of the following exception:"
+_CAUSE = re.compile(rf"^([A-Za-z_][\w.]*)(?:: [^\n]*)?\n+{_DIRECT}", re.MULTILINE)
 _TIMEOUTS = ("Timeout", "TimeoutError", "DeadlineExceeded", "TimedOut", "TimeoutException", "DEADLINE_EXCEEDED")
 _TIMEOUT_WORDS = frozenset({"timeout", "408", "504"})
 
@@ -257,4 +332,4 @@ def named_error(text: str) -> tuple[str, str]:
 
 def direct_causes(stacktrace: str) -> list[str]:
     """The types of the exceptions that a Python traceback names as direct causes (``raise … from …``)."""
-    return _CAUSE.findall(stacktrace)
+    return _CAUSE.findall(stacktrace) if _DIRECT in stacktrace else []

@@ -4,6 +4,7 @@ from labadapt.adapters.span import Aside, Convention, Failing, Field, Match
 
 _SCOPES = ("com.anthropic.claude_code.tracing",)
 _TYPE = "span.type"
+_FAILED = Match("success", (False, "false"))
 
 CONVENTION = Convention(
     name="claude-code",
@@ -16,13 +17,23 @@ CONVENTION = Convention(
     agent=(Match(_TYPE, ("interaction",), scopes=_SCOPES),),
     model=(Match(_TYPE, ("llm_request",), scopes=_SCOPES),),
     aside=(
-        Aside(Match(_TYPE, ("tool.execution",), scopes=_SCOPES), "the execution inside of a tool span"),
-        Aside(Match(_TYPE, ("tool.blocked_on_user",), scopes=_SCOPES), "the wait for a person inside of a tool span"),
+        Aside(
+            Match(_TYPE, ("tool.execution",), scopes=_SCOPES),
+            "the execution inside of a tool span",
+            tells=(Failing(match=_FAILED),),
+        ),
+        Aside(
+            Match(_TYPE, ("tool.blocked_on_user",), scopes=_SCOPES),
+            "the wait for a person inside of a tool span",
+            tells=(Failing(match=Match("decision", ("reject",)), status="blocked"),),
+        ),
     ),
     tool_name=(Field("tool_name"),),
     call_id=(Field("tool_use_id"), Field("gen_ai.tool.call.id")),
     result=(Field("output", "text", place="event", event="tool.output"),),
-    failing=(Failing(match=Match("success", (False, "false"))),),
+    error_type=(Field("error_class"),),
+    error_message=(Field("error"),),
+    failing=(Failing(match=_FAILED),),
     usage={
         "input_tokens": (Field("input_tokens", "typed"),),
         "output_tokens": (Field("output_tokens", "typed"),),

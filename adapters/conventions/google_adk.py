@@ -2,11 +2,12 @@
 
 from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals
 
-_SCOPES = ("gcp.vertex.agent",)
+_SCOPES = ("gcp.vertex.agent", "openinference.instrumentation.google_adk")
 _ARGS = "gcp.vertex.agent.tool_call_args"
 _RESPONSE = "gcp.vertex.agent.tool_response"
 _LLM = "gcp.vertex.agent.llm_response"
 _NONE = ("<not specified>", "<not serializable>")
+_NOT_INVOKED = ("This tool call requires confirmation", "This tool call is rejected")
 _UNWRAP = ("adk-response", "single-result")
 
 CONVENTION = Convention(
@@ -31,8 +32,8 @@ CONVENTION = Convention(
         Field("gen_ai.tool.call.result", "structured", none=_NONE, envelope=_UNWRAP),
     ),
     failing=(
-        Failing(key="error", containing=("requires confirmation",), status="blocked"),
-        Failing(key="response.error", containing=("requires confirmation",), status="blocked"),
+        Failing(key="error", containing=_NOT_INVOKED, status="blocked"),
+        Failing(key="response.error", containing=_NOT_INVOKED, status="blocked"),
         Failing(key="error"),
         Failing(key="response.error"),
     ),

@@ -20,7 +20,7 @@ CONVENTION = Convention(
     tool_name=(Field(place="name"),),
     call_id=(Field("langfuse.observation.metadata.tool_call_id", "json-text"),),
     arguments=(Field("langfuse.observation.input", "structured", envelope=("keyword-call",)),),
-    result=(Field(_OUTPUT, "structured", envelope=("langchain-tool-message",)),),
+    result=(Field(_OUTPUT, "structured", envelope=("langchain-content",)),),
     error_message=(Field("langfuse.observation.status_message"),),
     failing=(Failing(match=Match("langfuse.observation.level", ("ERROR",))),),
     output=(Field(_OUTPUT, "structured", envelope=("choice",)),),

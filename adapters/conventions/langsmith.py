@@ -18,12 +18,12 @@ CONVENTION = Convention(
     tool_name=(Field("gen_ai.tool.name"), Field(place="name")),
     call_id=(
         Field("gen_ai.tool.call.id"),
-        Field(_OUT, "structured", inside=("output", "tool_call_id")),
+        Field(_OUT, "structured", envelope=("output", "langchain-message"), inside=("tool_call_id",)),
         Field("langsmith.metadata.tool_call_id"),
     ),
     arguments=(Field("gen_ai.prompt", "structured", envelope=("traceloop-input", "keyword-call", "json-again")),),
-    result=(Field(_OUT, "structured", none=("{}",), envelope=("output", "langchain-tool-message")),),
-    failing=(Failing(key="output.status", values=("error",)),),
+    result=(Field(_OUT, "structured", none=("{}",), envelope=("output", "langchain-content")),),
+    failing=(Failing(key="status", values=("error",), envelope=("output", "langchain-message")),),
     output=(Field(_OUT, "structured", envelope=("langchain-last-message", "langchain-generations", "choice")),),
     input=(Field("gen_ai.prompt"),),
     usage={

@@ -1,6 +1,6 @@
 """Model Context Protocol: spans of clients and servers."""
 
-from labadapt.adapters.span import Aside, Convention, Field, Match
+from labadapt.adapters.span import Aside, Convention, Failing, Field, Match
 
 _METHOD = "mcp.method.name"
 _OTHERS = ("tools/list", "initialize", "notifications/initialized", "prompts/list", "resources/list", "ping")
@@ -15,11 +15,8 @@ CONVENTION = Convention(
     tool=(Match(_METHOD, ("tools/call",)),),
     aside=(Aside(Match(_METHOD, _OTHERS), "an MCP message that calls no tool"),),
     tool_name=(Field("gen_ai.tool.name"), Field("mcp.tool.name"), Field("tools/call ", place="name-suffix")),
-    arguments=(Field("gen_ai.tool.call.arguments", "json"), Field("mcp.tool.arguments", "json")),
-    result=(
-        Field("gen_ai.tool.call.result", "structured", envelope=("mcp-result",)),
-        Field("mcp.tool.result", "structured", envelope=("mcp-result",)),
-    ),
-    operation=(Field("mcp.tool.annotations.readOnlyHint", "typed"),),
+    arguments=(Field("gen_ai.tool.call.arguments", "json"),),
+    result=(Field("gen_ai.tool.call.result", "structured", envelope=("mcp-content",)),),
+    failing=(Failing(key="isError", values=(True,), envelope=("mcp-result",)),),
     capture="OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true",
 )

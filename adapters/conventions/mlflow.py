@@ -19,8 +19,8 @@ CONVENTION = Convention(
     evaluator=(Match(_TYPE, ('"EVALUATOR"', "EVALUATOR")),),
     tool_name=(Field(place="name"),),
     arguments=(Field("mlflow.spanInputs", "json", none=("null",), envelope=("keyword-call",)),),
-    result=(Field(_OUTPUTS, "json", envelope=("langchain-tool-message",)),),
-    failing=(Failing(key="status", values=("error",), match=Match("mlflow.message.format", ('"langchain"',))),),
+    result=(Field(_OUTPUTS, "json", envelope=("langchain-content",)),),
+    failing=(Failing(key="status", values=("error",), envelope=("langchain-message",)),),
     output=(
         Field(_OUTPUTS, "json", envelope=("langchain-last-message", "langchain-generations", "choice", "text-blocks")),
     ),

@@ -1,12 +1,12 @@
-"""OpenInference (Arize Phoenix)."""
+"""OpenInference (Arize Phoenix). Each producer's own forms of a result are told by marks of the value, or by scope."""
 
-from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals
+from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals, texts, typed
 
-_KIND = "openinference.span.kind"
-_JSON_IN = Match("input.mime_type", ("application/json",))
-_AGENTS_SDK = Match(_KIND, ("TOOL",), scopes=("openinference.instrumentation.openai_agents",))
-_LANGCHAIN = "openinference.instrumentation.langchain"
-_COUNT = "llm.token_count."
+_KIND, _OUT, _SCOPE = "openinference.span.kind", "output.value", "openinference.instrumentation."
+_JSON_IN, _JSON_OUT = Match("input.mime_type", ("application/json",)), Match("output.mime_type", ("application/json",))
+_ADK, _AGENTS_SDK = Match(scopes=(_SCOPE + "google_adk",)), Match(scopes=(_SCOPE + "openai_agents",))
+_PARAMETERS = Match(scopes=(_SCOPE + "google_adk", _SCOPE + "agno", _SCOPE + "autogen"))  # elsewhere: a schema
+_MESSAGE, _UNWRAP = ("output", "langchain-message"), ("langchain-content", "llama-index-output")
 
 CONVENTION = Convention(
     name="openinference",
@@ -19,43 +19,39 @@ CONVENTION = Convention(
     agent=(Match(_KIND, ("AGENT",)),),
     model=(Match(_KIND, ("LLM",)),),
     evaluator=(Match(_KIND, ("EVALUATOR",)),),
-    aside=(
-        Aside(Match("tool.name", ("final_answer",)), "the framework's final answer, no tool call"),
-        Aside(Match(_KIND, ("TOOL",), names=("FinalAnswerTool",)), "the framework's final answer, no tool call"),
-    ),
+    aside=(Aside(Match("tool.name", ("final_answer",)), "the framework's final answer, no tool call"),),
     tool_name=(Field("tool.name"), Field(place="name")),
     call_id=(
-        Field("tool.id"),
-        Field("tool_call.id"),
-        Field("output.value", "structured", inside=("data", "tool_call_id")),
-        Field("output.value", "structured", inside=("kwargs", "tool_call_id")),
-        Field("output.value", "structured", inside=("tool_call_id",)),
+        *texts("", "tool.id", "tool_call.id"),
+        Field(_OUT, "structured", envelope=_MESSAGE, inside=("tool_call_id",)),
+        Field(_OUT, "structured", envelope=("adk-object",), inside=("id",), when=_ADK),
     ),
     arguments=(
         Field("input.value", "json", when=_JSON_IN, envelope=("keyword-call",)),
         Field("input.value", "structured", envelope=("keyword-call",)),
+        Field("tool.parameters", "json", when=_PARAMETERS),
     ),
     result=(
-        Field("output.value", "structured", envelope=("output", "langchain-tool-message", "llama-index", "mcp-result")),
+        Field(_OUT, "structured", when=_ADK, envelope=("adk-response", "single-result")),
+        Field(_OUT, "json-else-text", when=_JSON_OUT, envelope=_UNWRAP),
+        Field(_OUT, "structured", envelope=_UNWRAP),
     ),
     failing=(
-        Failing(key="data.status", values=("error",)),
-        Failing(key="kwargs.status", values=("error",)),
-        Failing(key="is_error", values=(True,)),
+        Failing(key="status", values=("error",), envelope=_MESSAGE),
+        Failing(key="is_error", values=(True,), envelope=("llama-index",)),
         Failing(match=_AGENTS_SDK, key="<absent>", status="unknown"),
     ),
     output=(
-        Field("llm.output_messages.0.message.content"),
-        Field("llm.output_messages.0.message.contents.0.message_content.text"),
-        Field("output.value", "structured", envelope=("langchain-last-message", "langchain-generations")),
+        *texts("llm.output_messages.0.message.", "content", "contents.0.message_content.text"),
+        Field(_OUT, "structured", envelope=("langchain-last-message", "langchain-generations")),
     ),
     input=(Field("input.value"),),
     usage={
-        "input_tokens": (Field(_COUNT + "prompt", "typed"),),
-        "output_tokens": (Field(_COUNT + "completion", "typed"),),
-        "cached_input_tokens": (Field(_COUNT + "prompt_details.cache_read", "typed"),),
-        "reasoning_tokens": (Field(_COUNT + "completion_details.reasoning", "typed"),),
-        "cost_usd": (Field("llm.cost.total", "typed"),),
+        "input_tokens": typed("llm.token_count.", "prompt"),
+        "output_tokens": typed("llm.token_count.", "completion"),
+        "cached_input_tokens": typed("llm.token_count.", "prompt_details.cache_read"),
+        "reasoning_tokens": typed("llm.token_count.", "completion_details.reasoning"),
+        "cost_usd": typed("", "llm.cost.total"),
         "model": (Field("llm.model_name"),),
     },
     proposals=(Proposals("indexed", "llm.output_messages."),),

@@ -1,11 +1,12 @@
 """OpenLLMetry (Traceloop), its own keys and the GenAI keys that it mixes with them."""
 
-from labadapt.adapters.span import Convention, Failing, Field, Match, Proposals
+from labadapt.adapters.span import Convention, Failing, Field, Match, Proposals, typed
 
 _KIND = "traceloop.span.kind"
+_OUT = "traceloop.entity.output"
 _SCOPES = ("opentelemetry.instrumentation.langchain",)
 _IN = ("traceloop-input", "keyword-call")
-_OUT = ("output", "langchain-tool-message")
+_MESSAGE = ("output", "langchain-message")
 
 CONVENTION = Convention(
     name="openllmetry",
@@ -21,29 +22,26 @@ CONVENTION = Convention(
         Match("gen_ai.operation.name", ("chat",), scopes=_SCOPES),
     ),
     tool_name=(Field("traceloop.entity.name"), Field(place="name")),
-    call_id=(
-        Field("traceloop.entity.output", "structured", inside=("output", "kwargs", "tool_call_id")),
-        Field("traceloop.entity.output", "structured", inside=("output", "tool_call_id")),
-    ),
+    call_id=(Field(_OUT, "structured", envelope=_MESSAGE, inside=("tool_call_id",)),),
     arguments=(Field("traceloop.entity.input", "json", envelope=_IN),),
-    result=(Field("traceloop.entity.output", "structured", envelope=_OUT),),
+    result=(
+        Field(_OUT, "structured", envelope=("output", "langchain-content"), when=Match(scopes=_SCOPES)),
+        Field(_OUT, "structured"),
+    ),
     failing=(
         Failing(match=Match("gen_ai.task.status", ("failure",))),
-        Failing(key="output.kwargs.status", values=("error",)),
+        Failing(key="status", values=("error",), envelope=_MESSAGE),
     ),
     output=(
-        Field("traceloop.entity.output", "structured", envelope=("langchain-last-message",)),
+        Field(_OUT, "structured", envelope=("langchain-last-message",)),
         Field("gen_ai.completion.0.content"),
     ),
     input=(Field("traceloop.entity.input"), Field("gen_ai.prompt.0.content")),
     usage={
-        "input_tokens": (Field("gen_ai.usage.prompt_tokens", "typed"), Field("llm.usage.prompt_tokens", "typed")),
-        "output_tokens": (
-            Field("gen_ai.usage.completion_tokens", "typed"),
-            Field("llm.usage.completion_tokens", "typed"),
-        ),
-        "cached_input_tokens": (Field("gen_ai.usage.cache_read_input_tokens", "typed"),),
-        "reasoning_tokens": (Field("gen_ai.usage.reasoning_tokens", "typed"),),
+        "input_tokens": typed("", "gen_ai.usage.prompt_tokens", "llm.usage.prompt_tokens"),
+        "output_tokens": typed("", "gen_ai.usage.completion_tokens", "llm.usage.completion_tokens"),
+        "cached_input_tokens": typed("gen_ai.usage.", "cache_read_input_tokens"),
+        "reasoning_tokens": typed("gen_ai.usage.", "reasoning_tokens"),
         "model": (Field("gen_ai.response.model"), Field("gen_ai.request.model")),
     },
     proposals=(Proposals("indexed", "gen_ai.completion."), Proposals("indexed", "llm.completions.")),

@@ -1,11 +1,14 @@
 """OpenTelemetry GenAI semantic conventions, attributes on spans."""
 
-from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals
+from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals, typed
 
-_OPERATION = "gen_ai.operation.name"
+_OPERATION, _MASTRA = "gen_ai.operation.name", "mastra.span.type"
 _MESSAGES = "gen_ai.output.messages"
 _ARGUMENTS, _RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
-_TRACELOOP = Match("traceloop.span.kind")  # OpenLLMetry copies its envelopes into the GenAI keys
+# OpenLLMetry copies its envelopes into the GenAI keys, MCP spans hold the protocol's.
+_LANGCHAIN = Match("traceloop.span.kind", scopes=("opentelemetry.instrumentation.langchain",))
+_TRACELOOP, _MCP = Match("traceloop.span.kind"), Match("mcp.method.name")
+_AGENTS_SDK = Match(scopes=("opentelemetry.instrumentation.openai_agents",))
 
 CONVENTION = Convention(
     name="otel-genai",
@@ -16,7 +19,7 @@ CONVENTION = Convention(
     order=2,
     tool=(Match(_OPERATION, ("execute_tool",)),),
     agent=(Match(_OPERATION, ("invoke_agent", "invoke_workflow")),),
-    model=(Match(_OPERATION, ("chat", "generate_content", "text_completion")),),
+    model=(Match(_OPERATION, ("chat", "generate_content", "text_completion")), Match(_MASTRA, ("model_step",))),
     aside=(
         Aside(Match("gen_ai.tool.name", ("final_answer",)), "the framework's final answer, no tool call"),
         Aside(Match(_OPERATION, ("create_agent",)), "the making of an agent, no run"),
@@ -28,30 +31,29 @@ CONVENTION = Convention(
         Field(_ARGUMENTS, "json"),
     ),
     result=(
-        Field(_RESULT, "structured", when=_TRACELOOP, envelope=("output", "langchain-tool-message")),
-        Field(_RESULT, "structured", envelope=("mcp-result",)),
+        Field(_RESULT, "structured", when=_LANGCHAIN, envelope=("output", "langchain-content")),
+        Field(_RESULT, "structured", when=_MCP, envelope=("mcp-content",)),
+        Field(_RESULT, "structured"),
     ),
-    failing=(Failing(match=Match("gen_ai.tool.status", ("error", "failure"))),),
+    failing=(
+        Failing(match=Match("gen_ai.tool.status", ("error", "failure"))),
+        Failing(match=Match(_MASTRA), key="error", values=(True,)),
+        Failing(match=_AGENTS_SDK, key="<absent>", status="unknown"),
+    ),
     output=(Field(_MESSAGES, "structured", envelope=("otel-last-message",)),),
     input=(Field("gen_ai.input.messages", "structured", envelope=("otel-last-message",)),),
     usage={
-        "input_tokens": (Field("gen_ai.usage.input_tokens", "typed"), Field("gen_ai.usage.prompt_tokens", "typed")),
-        "output_tokens": (
-            Field("gen_ai.usage.output_tokens", "typed"),
-            Field("gen_ai.usage.completion_tokens", "typed"),
+        "input_tokens": typed("gen_ai.usage.", "input_tokens", "prompt_tokens"),
+        "output_tokens": typed("gen_ai.usage.", "output_tokens", "completion_tokens"),
+        "cached_input_tokens": typed(
+            "gen_ai.usage.", "cache_read.input_tokens", "cache_read_input_tokens", "details.cache_read_tokens"
         ),
-        "cached_input_tokens": (
-            Field("gen_ai.usage.cache_read.input_tokens", "typed"),
-            Field("gen_ai.usage.cache_read_input_tokens", "typed"),
-            Field("gen_ai.usage.details.cache_read_tokens", "typed"),
+        "reasoning_tokens": typed(
+            "gen_ai.usage.", "reasoning.output_tokens", "reasoning_tokens", "details.reasoning_tokens"
         ),
-        "reasoning_tokens": (
-            Field("gen_ai.usage.reasoning.output_tokens", "typed"),
-            Field("gen_ai.usage.details.reasoning_tokens", "typed"),
-        ),
-        "cost_usd": (Field("operation.cost", "typed"), Field("gen_ai.usage.cost", "typed")),
+        "cost_usd": typed("", "operation.cost", "gen_ai.usage.cost"),
         "model": (Field("gen_ai.response.model"), Field("gen_ai.request.model")),
     },
-    proposals=(Proposals("otel-messages", _MESSAGES),),
+    proposals=(Proposals("otel-messages", _MESSAGES), Proposals("anywhere", "mastra.model_step.output")),
     capture="OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (newer versions: span_only or span_and_event)",
 )

@@ -1,6 +1,6 @@
 """Vercel AI SDK 4 to 6, experimental telemetry. (Version 7 writes OTel GenAI spans.)"""
 
-from labadapt.adapters.span import Convention, Field, Match, Proposals
+from labadapt.adapters.span import Convention, Field, Match, Proposals, typed
 
 _ID = "ai.operationId"
 _CALLS = "ai.response.toolCalls"
@@ -28,22 +28,14 @@ CONVENTION = Convention(
     tool_name=(Field("ai.toolCall.name"),),
     call_id=(Field("ai.toolCall.id"),),
     arguments=(Field("ai.toolCall.args", "json"),),
-    result=(Field("ai.toolCall.result", "structured"),),
+    result=(Field("ai.toolCall.result", "json"),),
     output=(Field("ai.response.text"), Field("ai.response.object")),
     input=(Field("ai.prompt"),),
     usage={
-        "input_tokens": (
-            Field("ai.usage.inputTokens", "typed"),
-            Field("ai.usage.promptTokens", "typed"),
-            Field("gen_ai.usage.input_tokens", "typed"),
-        ),
-        "output_tokens": (
-            Field("ai.usage.outputTokens", "typed"),
-            Field("ai.usage.completionTokens", "typed"),
-            Field("gen_ai.usage.output_tokens", "typed"),
-        ),
-        "cached_input_tokens": (Field("ai.usage.cachedInputTokens", "typed"),),
-        "reasoning_tokens": (Field("ai.usage.reasoningTokens", "typed"),),
+        "input_tokens": typed("", "ai.usage.inputTokens", "ai.usage.promptTokens", "gen_ai.usage.input_tokens"),
+        "output_tokens": typed("", "ai.usage.outputTokens", "ai.usage.completionTokens", "gen_ai.usage.output_tokens"),
+        "cached_input_tokens": typed("ai.usage.", "cachedInputTokens", "inputTokenDetails.cacheReadTokens"),
+        "reasoning_tokens": typed("ai.usage.", "reasoningTokens", "outputTokenDetails.reasoningTokens"),
         "model": (Field("ai.response.model"), Field("ai.model.id")),
     },
     proposals=(Proposals("anywhere", _CALLS),),
