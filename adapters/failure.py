@@ -8,7 +8,7 @@ is success.
 from typing import Any, Literal, NamedTuple
 
 from labadapt.adapters.span import Failing, Span
-from labadapt.adapters.tables import Fails, Plan, Read, Unreadable, Values
+from labadapt.adapters.tables import Fails, Plan, Slot, Unreadable, Values
 from labadapt.adapters.values import direct_causes, inside, is_timeout, named_error
 from labadapt.schema.model import StepStatus
 from msgspec import UNSET
@@ -43,27 +43,35 @@ def outcome_of(plan: Plan, values: Values, result: Any) -> Outcome:
 
 def _said(plan: Plan, values: Values) -> Literal["blocked", "unknown", "failure"] | None:
     """What the first of the tables' own rules says that holds."""
+    places: tuple[Slot, ...] | None = None
+    recorded: Any = UNSET
     for fails in plan.fails:
-        if (fails.test is None or fails.test(values.span)) and _holds(fails, values):
-            return fails.rule.status
+        rule = fails.rule
+        if rule.key and rule.key != _ABSENT:
+            if fails.results is not places:  # the rules of one table look at the same places
+                places, recorded = fails.results, _recorded(fails.results, values)
+            if type(recorded) is dict and _counts(inside(recorded, fails.envelopes, fails.path), rule):
+                return rule.status
+        elif not rule.key or _is_absent(fails, values):
+            return rule.status
     return None
 
 
-def _holds(fails: Fails, values: Values) -> bool:
-    rule = fails.rule
-    if not rule.key:
-        return True
-    if rule.key == _ABSENT:
-        return values.span.status_code != 2 and all(read.slot.raw(values.span) is UNSET for read in fails.results)
-    return any(_counts(_inside_result(read, fails, values), rule) for read in fails.results)
+def _recorded(places: tuple[Slot, ...], values: Values) -> Any:
+    """The result in its envelope, as the first place that holds one has it."""
+    for slot in places:
+        try:
+            value = values.of(slot)
+        except Unreadable:
+            return UNSET
+        if value is not UNSET:
+            return value
+    return UNSET
 
 
-def _inside_result(read: Read, fails: Fails, values: Values) -> Any:
-    try:
-        value = read.of(values)
-    except Unreadable:
-        return UNSET
-    return inside(value, fails.envelopes, fails.path)
+def _is_absent(fails: Fails, values: Values) -> bool:
+    """Whether no result was recorded at all, not even a redacted one, of a call that is not said to have failed."""
+    return values.span.status_code != 2 and all(slot.raw(values.span) is UNSET for slot in fails.results)
 
 
 def _counts(value: Any, rule: Failing) -> bool:

@@ -8,7 +8,6 @@ refused.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -20,15 +19,13 @@ from labadapt.adapters.tables import (
     ROLES,
     Plan,
     Read,
-    Test,
     Unreadable,
     Values,
-    failing_of,
+    conditions_of,
     fields_of,
+    holds,
     in_order,
-    matches_of,
     plan_of,
-    test_of,
 )
 from labadapt.adapters.values import ENCODINGS, BadEncoding
 from labadapt.schema.model import Usage
@@ -44,22 +41,6 @@ _LAB_WORDS = {"lab.operation": ("read", "write"), "lab.blocked": (True, False, "
 _PLANS = 4096  # a bound for hostile input; real exports have a few dozen combinations
 _PENDING = "logfire.span_type"
 _INCOMPLETE_ANSWER = ""  # a final message that was recorded and holds no output object
-
-
-@dataclass(frozen=True, slots=True)
-class _Table:
-    """One convention with its matches as functions."""
-
-    convention: Convention
-    roles: tuple[tuple[Role, tuple[Test, ...]], ...]
-    aside: tuple[Test, ...]
-
-
-def _compiled(convention: Convention) -> _Table:
-    roles: tuple[tuple[Role, tuple[Test, ...]], ...] = tuple(
-        (role, tuple(test_of(match) for match in getattr(convention, role))) for role in ROLES
-    )
-    return _Table(convention, roles, tuple(test_of(aside.match) for aside in convention.aside))
 
 
 # -- the recogniser ----------------------------------------------------------------------------------------------------
@@ -84,19 +65,20 @@ class Recogniser:
     ) -> None:
         """Compile the tables."""
         ordered = in_order(conventions)
-        self._tables = [_compiled(convention) for convention in ordered]
+        self._conventions = ordered
         self._case_keys = (case_attribute,) if case_attribute else _CASE_KEYS
         self._policy_keys = (policy_attribute,) if policy_attribute else _POLICY_KEYS
         self._case_set = frozenset(self._case_keys)
         self._keep_input = keep_input
         self._keep_attributes = keep_attributes
-        matches = [match for convention in ordered for match in matches_of(convention)]
-        self._deciding = tuple(sorted({match.attribute for match in matches if match.equals}))
-        present = {match.attribute for match in matches if match.attribute and not match.equals}
-        self._present = tuple(sorted(present | {key for match in matches for key in match.absent}))
+        conditions = [match for convention in ordered for match in conditions_of(convention)]
+        self._deciding = tuple(sorted({match.attribute for match in conditions if match.equals}))
+        present = {match.attribute for match in conditions if match.attribute and not match.equals}
+        absent = {key for match in conditions for key in match.absent}
+        self._present = tuple(sorted(present | absent))
         self._plans: dict[Any, Plan] = {}
-        self._names = frozenset(name for match in matches for name in match.names)
-        self._prefixes = tuple(sorted({prefix for match in matches for prefix in match.name_prefixes}))
+        self._names = frozenset(name for match in conditions for name in match.names)
+        self._prefixes = tuple(sorted({prefix for match in conditions for prefix in match.name_prefixes}))
         keys = {*self._case_keys, *self._policy_keys, *self._deciding, *self._present}
         self.wanted = _wanted(ordered, frozenset(keys), inputs=keep_input, everything=keep_attributes)
 
@@ -162,17 +144,17 @@ class Recogniser:
     def _made(self, span: Span) -> Plan:
         role: Role = "other"
         claims: list[Convention] = []
-        for table in self._tables:
+        for one in self._conventions:
             if role == "other":
-                for test, aside in zip(table.aside, table.convention.aside, strict=True):
-                    if test(span):
-                        return plan_of("aside", [table.convention], reason=aside.reason, tells=aside.tells)
-            for claimed, tests in table.roles:
-                if (role in ("other", claimed)) and any(test(span) for test in tests):
+                for aside in one.aside:
+                    if holds(aside.match, span):
+                        return plan_of("aside", [one], span, aside)
+            for claimed in ROLES:
+                if role in ("other", claimed) and any(holds(match, span) for match in getattr(one, claimed)):
                     role = claimed
-                    claims.append(table.convention)
+                    claims.append(one)
                     break
-        return plan_of(role, claims, events=bool(span.events))
+        return plan_of(role, claims, span)
 
     def _read_talk(self, values: Values, plan: Plan, observation: Observation) -> None:
         if plan.usage:
@@ -219,11 +201,6 @@ def _wanted(conventions: list[Convention], keys: frozenset[str], *, inputs: bool
             if field.place != "name-suffix":
                 found.add(field.key)
             events.add(field.event)
-            if field.when:
-                found |= {field.when.attribute, *field.when.absent}
-        for failing in failing_of(convention):
-            if failing.match:
-                found |= {failing.match.attribute, *failing.match.absent}
         for rule in convention.proposals:
             key, prefix, event = proposals.wanted(rule)
             found.add(key)

@@ -14,6 +14,8 @@ SAME_CALL_MCP = "the same call, as the Model Context Protocol sees it"
 SAME_CALL_INSIDE = "the same call, as a second instrumentation sees it"
 NESTED_OUTER = "inside another tool call (--nested outer)"
 NESTED_LEAF = "encloses other tool calls (--nested leaf)"
+# What is heard of a call from within: a part that failed, and above all one that says that nothing was invoked.
+_SEVERITY = {"ok": 0, "unknown": 0, "error": 1, "timeout": 2, "blocked": 3}
 MOST_PROBLEMS = 20  # of one kind in one run; a million spans at once are no million messages
 
 
@@ -32,6 +34,20 @@ class Arranged(msgspec.Struct):
     def leave(self, reason: str) -> None:
         """Count one span left aside."""
         self.aside[reason] = self.aside.get(reason, 0) + 1
+
+    def hear(self, host: Observation, part: Call) -> None:
+        """Take over what a span within the tool span `host`, a part of its call, says of how the call came out."""
+        call = self.calls.get(host.span_id, host.call)
+        if call is not None and _SEVERITY[part.status] > _SEVERITY[call.status]:
+            fields = {name: table for name, table in call.fields.items() if name != "result"}
+            self.calls[host.span_id] = msgspec.structs.replace(
+                call,
+                status=part.status,
+                result=UNSET,
+                error_type=part.error_type,
+                error_message=part.error_message,
+                fields=fields,
+            )
 
     def absorb(self, host: Observation, guest: Observation, reason: str) -> None:
         """Leave `guest` aside as another view of the call of `host`, which takes over what it did not record."""
@@ -82,6 +98,8 @@ def _unfold(run: RunSpans, arranged: Arranged, nested: Nested) -> None:
                 outer_of[span.span_id] = shelter.tool
             around[span.span_id] = _Shelter(span, True)
         elif shelter is not None:
+            if span.role == "aside" and span.call is not None and shelter.direct:
+                arranged.hear(shelter.tool, span.call)
             crossing = span.role in ("agent", "model")
             around[span.span_id] = _Shelter(shelter.tool, False) if crossing and shelter.direct else shelter
     arranged.kept = [tool for tool in arranged.kept if tool.span_id not in gone]

@@ -12,17 +12,17 @@ from labadapt.adapters import proposals
 from labadapt.adapters.messages import FINAL_MESSAGES
 from labadapt.adapters.observation import Role
 from labadapt.adapters.registry import FAMILIES
-from labadapt.adapters.span import Convention, Failing, Field, Match, Proposals, Span
+from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals, Span
 from labadapt.adapters.values import ENCODINGS, ENVELOPES, BadEncoding, Envelope, inside, is_redacted, unwrap
 from msgspec import UNSET
 
 Getter: TypeAlias = Callable[[Span], Any]
-Test: TypeAlias = Callable[[Span], bool]
 
 ROLES: tuple[Role, ...] = ("tool", "evaluator", "agent", "model")
 PARTS = ("tool_name", "call_id", "arguments", "result", "operation")
 _OTHER_PARTS = ("error_type", "error_message", "output", "input")
 _ALL_ENVELOPES = {**ENVELOPES, **FINAL_MESSAGES}
+_PLAIN = frozenset({"typed", "text"})
 _UNREAD: Any = object()  # a place of a span at which nobody has looked yet
 
 
@@ -92,38 +92,36 @@ def in_order(conventions: Iterable[Convention]) -> list[Convention]:
     return sorted(conventions, key=lambda one: (FAMILIES.index(one.family), one.order, one.name))
 
 
-# -- conditions --------------------------------------------------------------------------------------------------------
+def conditions_of(convention: Convention) -> Iterable[Match]:
+    """Every condition that a table names, those of its fields and rules too."""
+    yield from matches_of(convention)
+    yield from (field.when for field in fields_of(convention) if field.when)
+    yield from (failing.match for failing in failing_of(convention) if failing.match)
 
 
-def test_of(match: Match) -> Test:
-    """The condition as a function of a span."""
-    tests = [*_attribute_tests(match), *_origin_tests(match)]
-    if len(tests) == 1:
-        return tests[0]
-    return lambda span: all(test(span) for test in tests)
+def holds(match: Match | None, span: Span) -> bool:
+    """Whether a span meets all conditions of a match; none at all is met."""
+    return match is None or (_attributes_hold(match, span) and _origin_holds(match, span))
 
 
-def _attribute_tests(match: Match) -> Iterable[Test]:
-    key, values = match.attribute, match.equals
-    if key and values:
-        yield lambda span: span.attributes.get(key) in values
-    elif key:
-        yield lambda span: key in span.attributes
-    if match.absent:
-        yield lambda span: not any(absent in span.attributes for absent in match.absent)
+def _attributes_hold(match: Match, span: Span) -> bool:
+    attributes = span.attributes
+    if match.attribute and match.attribute not in attributes:
+        return False
+    if match.equals and attributes.get(match.attribute) not in match.equals:
+        return False
+    return not any(key in attributes for key in match.absent)
 
 
-def _origin_tests(match: Match) -> Iterable[Test]:
-    if match.scopes:
-        yield lambda span: span.origin.scope_name in match.scopes
-    if match.scope_prefixes:
-        yield lambda span: span.origin.scope_name.startswith(match.scope_prefixes)
-    if match.names:
-        yield lambda span: span.name in match.names
-    if match.name_prefixes:
-        yield lambda span: span.name.startswith(match.name_prefixes)
-    if match.dropped:
-        yield lambda span: span.dropped > 0
+def _origin_holds(match: Match, span: Span) -> bool:
+    scope = span.origin.scope_name
+    return (
+        (not match.scopes or scope in match.scopes)
+        and (not match.scope_prefixes or scope.startswith(match.scope_prefixes))
+        and (not match.names or span.name in match.names)
+        and (not match.name_prefixes or span.name.startswith(match.name_prefixes))
+        and (not match.dropped or span.dropped > 0)
+    )
 
 
 # -- places ------------------------------------------------------------------------------------------------------------
@@ -152,26 +150,42 @@ def _of_event(span: Span, name: str, key: str) -> Any:
     return UNSET
 
 
+def _decoded(field: Field, none: frozenset[str]) -> Getter:
+    """The decoded value of a place, UNSET where it is not recorded, or what makes it `Unreadable`, unraised."""
+    raw, decode, label = _raw(field), ENCODINGS[field.encoding], field.key or field.place
+    if field.encoding in _PLAIN and field.place == "attribute" and not none:
+        return _plain(field.key)
+
+    def read(span: Span) -> Any:
+        value = raw(span)
+        if value is UNSET or is_redacted(value) or (none and type(value) is str and value in none):
+            return UNSET
+        try:
+            value = decode(value)
+        except BadEncoding as error:
+            return Unreadable(label, str(error), cut=error.cut)
+        return UNSET if is_redacted(value) else value
+
+    return read
+
+
+def _plain(key: str) -> Getter:
+    """The same for the most frequent kind of place: an attribute that stands as it is."""
+
+    def read(span: Span) -> Any:
+        value = span.attributes.get(key, UNSET)
+        return UNSET if is_redacted(value) else value
+
+    return read
+
+
 @dataclass(frozen=True, slots=True)
 class Slot:
     """One place with its encoding, and its number among those of a plan."""
 
     number: int
-    label: str
     raw: Getter
-    decode: Callable[[Any], Any]
-    none: tuple[str, ...]
-
-    def value(self, span: Span) -> Any:
-        """The decoded value, UNSET where it is not recorded, or what makes it `Unreadable`, unraised."""
-        value = self.raw(span)
-        if value is UNSET or (self.none and value in self.none) or is_redacted(value):
-            return UNSET
-        try:
-            value = self.decode(value)
-        except BadEncoding as error:
-            return Unreadable(self.label, str(error), cut=error.cut)
-        return UNSET if is_redacted(value) else value
+    read: Getter
 
 
 class Values:
@@ -188,7 +202,7 @@ class Values:
         """The value at a place; UNSET where it is not recorded. Raises `Unreadable`."""
         value = self._found[slot.number]
         if value is _UNREAD:
-            value = self._found[slot.number] = slot.value(self.span)
+            value = self._found[slot.number] = slot.read(self.span)
         if type(value) is Unreadable:
             raise value
         return value
@@ -205,13 +219,10 @@ class Read:
     slot: Slot
     path: tuple[str, ...] = ()
     envelopes: tuple[Envelope, ...] = ()
-    when: Test | None = None
     weak: bool = False
 
     def of(self, values: Values) -> Any:
         """The unwrapped value; UNSET where it is not recorded. Raises `Unreadable`."""
-        if self.when is not None and not self.when(values.span):
-            return UNSET
         value = values.of(self.slot)
         if value is UNSET or not (self.path or self.envelopes):
             return value
@@ -221,13 +232,12 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Fails:
-    """One failing rule, compiled. `results`: where its table has the results."""
+    """One failing rule whose match holds, compiled. `results`: where its table has the results."""
 
     rule: Failing
-    test: Test | None
     envelopes: tuple[Envelope, ...]
     path: tuple[str, ...]
-    results: tuple[Read, ...]
+    results: tuple[Slot, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +251,10 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to read the spans that the same tables claim. `places` is how many different ones it looks at."""
+    """How to read the spans for which all conditions of all tables come out the same.
+
+    `places` is how many different places it looks at; `fallback`: only the last resort recognised the span.
+    """
 
     role: Role
     reason: str
@@ -254,94 +267,90 @@ class Plan:
     fallback: bool
 
 
-def plan_of(
-    role: Role, claims: Sequence[Convention], *, reason: str = "", tells: tuple[Failing, ...] = (), events: bool = True
-) -> Plan:
-    """Compile what `claims` say, in their order. A span without `events` needs no look at them."""
-    slots = _Slots(claims)
-    parts = PARTS if role == "tool" else ()
-    reads = {part: tuple(_reads(part, claims, slots, events=events)) for part in (*parts, *_OTHER_PARTS)}
-    failing = [(one, rule) for one in claims for rule in (one.failing if role == "tool" else tells)]
-    usage = tuple(_amounts(claims, slots))
+def plan_of(role: Role, claims: Sequence[Convention], span: Span, aside: Aside | None = None) -> Plan:
+    """Compile what `claims`, the tables that claim a span in their order, say of spans like this one."""
+    compiler = _Compiler(claims, span)
+    parts = (*PARTS, *_OTHER_PARTS) if role == "tool" else _OTHER_PARTS
+    reads = {part: tuple(compiler.reads(part)) for part in parts}
+    fails = tuple(compiler.fails(() if role != "aside" or aside is None else aside.tells, own=role == "tool"))
+    usage = tuple(compiler.amounts())
+    rules = dict.fromkeys(rule for one in claims for rule in one.proposals if span.events or not rule.event)
     return Plan(
         role=role,
-        reason=reason,
+        reason="" if aside is None else aside.reason,
         tables=tuple(one.name for one in claims),
         reads=reads,
-        fails=tuple(_fails(one, rule, slots, events=events) for one, rule in failing),
+        fails=fails,
         usage=usage,
-        proposals=tuple(dict.fromkeys(rule for one in claims for rule in one.proposals if events or not rule.event)),
+        proposals=tuple(rules),
         fallback=bool(claims) and claims[0].family == "fallback",
-        places=len(slots),
+        places=compiler.places,
     )
 
 
-class _Slots:
-    """The different places of a plan. What one table declares to mean *not recorded* means so for all that claim."""
+class _Compiler:
+    """Tables to a plan. What one table declares to mean *not recorded* means so for all that claim the span."""
 
-    def __init__(self, claims: Sequence[Convention]) -> None:
+    def __init__(self, claims: Sequence[Convention], span: Span) -> None:
+        self._claims = claims
+        self._span = span
         self._slots: dict[tuple[str, ...], Slot] = {}
         self._none: dict[tuple[str, ...], set[str]] = {}
         for field in (field for one in claims for field in fields_of(one)):
             self._none.setdefault((field.place, field.event, field.key), set()).update(field.none)
 
-    def __len__(self) -> int:
+    @property
+    def places(self) -> int:
         return len(self._slots)
 
-    def of(self, field: Field) -> Slot:
+    def reads(self, part: str) -> Iterable[Read]:
+        """The places of a part in order, each once, with the first table that names it."""
+        named: dict[Field, str] = {}
+        for one in self._claims:
+            for field in getattr(one, part):
+                if self._counts(field):
+                    named.setdefault(replace(field, none=(), when=None), one.name)
+        return (self._read(table, field) for field, table in named.items())
+
+    def fails(self, tells: tuple[Failing, ...], *, own: bool) -> Iterable[Fails]:
+        """The rules that may say that a call failed: those of a part of it, or the tables' `own`."""
+        for one in self._claims:
+            places = tuple(dict.fromkeys(self._slot(field) for field in one.result if self._counts(field)))
+            for rule in one.failing if own else tells:
+                if holds(rule.match, self._span):
+                    path = tuple(rule.key.split(".")) if rule.key else ()
+                    yield Fails(rule, _envelopes(rule.envelope), path, places)
+
+    def amounts(self) -> Iterable[Amount]:
+        """The fields of the usage, each with its places in order."""
+        merged: dict[str, dict[Field, None]] = {}
+        for one in self._claims:
+            for name, fields in one.usage.items():
+                merged.setdefault(name, {}).update(dict.fromkeys(filter(self._counts, fields)))
+        for name, found in merged.items():
+            if all(field == Field(field.key, field.encoding) for field in found) and _PLAIN.issuperset(
+                field.encoding for field in found
+            ):
+                yield Amount(name, tuple(field.key for field in found), ())
+            else:
+                yield Amount(name, (), tuple(self._read("", field) for field in found))
+
+    def _counts(self, field: Field) -> bool:
+        """Whether a field says anything of the span; one without events needs no look at them."""
+        return (bool(self._span.events) or field.place != "event") and holds(field.when, self._span)
+
+    def _read(self, table: str, field: Field) -> Read:
+        weak = field.place in ("name", "name-suffix")
+        return Read(table, self._slot(field), field.inside, _envelopes(field.envelope), weak)
+
+    def _slot(self, field: Field) -> Slot:
         place = (field.place, field.event, field.key)
         key = (*place, field.encoding)
         if key not in self._slots:
-            none = tuple(sorted(self._none.get(place, ())))
-            label = field.key or field.place
-            self._slots[key] = Slot(len(self._slots), label, _raw(field), ENCODINGS[field.encoding], none)
+            read = _decoded(field, frozenset(self._none.get(place, ())))
+            self._slots[key] = Slot(len(self._slots), _raw(field), read)
         return self._slots[key]
-
-
-def _reads(part: str, claims: Sequence[Convention], slots: _Slots, *, events: bool) -> Iterable[Read]:
-    """The places of a part in order, each once, with the first table that names it."""
-    named: dict[Field, str] = {}
-    for one in claims:
-        for field in getattr(one, part):
-            if events or field.place != "event":
-                named.setdefault(replace(field, none=()), one.name)
-    return (_read(table, field, slots) for field, table in named.items())
-
-
-def _read(table: str, field: Field, slots: _Slots) -> Read:
-    return Read(
-        table,
-        slots.of(field),
-        field.inside,
-        _envelopes(field.envelope),
-        test_of(field.when) if field.when else None,
-        field.place in ("name", "name-suffix"),
-    )
 
 
 def _envelopes(names: tuple[str, ...]) -> tuple[Envelope, ...]:
     return tuple(_ALL_ENVELOPES[name] for name in names)
-
-
-def _fails(one: Convention, rule: Failing, slots: _Slots, *, events: bool) -> Fails:
-    places = [field for field in one.result if rule.key and (events or field.place != "event")]
-    results = dict.fromkeys(replace(field, envelope=(), inside=(), none=()) for field in places)
-    return Fails(
-        rule,
-        test_of(rule.match) if rule.match else None,
-        _envelopes(rule.envelope),
-        tuple(rule.key.split(".")) if rule.key else (),
-        tuple(_read(one.name, field, slots) for field in results),
-    )
-
-
-def _amounts(claims: Sequence[Convention], slots: _Slots) -> Iterable[Amount]:
-    merged: dict[str, dict[Field, None]] = {}
-    for one in claims:
-        for name, fields in one.usage.items():
-            merged.setdefault(name, {}).update(dict.fromkeys(fields))
-    for name, found in merged.items():
-        if all(field == Field(field.key, field.encoding) and field.encoding in ("typed", "text") for field in found):
-            yield Amount(name, tuple(field.key for field in found), ())
-        else:
-            yield Amount(name, (), tuple(_read("", field, slots) for field in found))

@@ -309,7 +309,7 @@ _NAMED = re.compile(
     re.DOTALL,
 )
 _DIRECT = "The above exception was the direct cause of the following exception:"
-_CAUSE = re.compile(rf"^([A-Za-z_][\w.]*)(?:: [^\n]*)?\n+{_DIRECT}", re.MULTILINE)
+_TYPE_NAME = re.compile(r"[A-Za-z_][\w.]*(?=: |$)")
 _TIMEOUTS = ("Timeout", "TimeoutError", "DeadlineExceeded", "TimedOut", "TimeoutException", "DEADLINE_EXCEEDED")
 _TIMEOUT_WORDS = frozenset({"timeout", "408", "504"})
 
@@ -332,4 +332,5 @@ def named_error(text: str) -> tuple[str, str]:
 
 def direct_causes(stacktrace: str) -> list[str]:
     """The types of the exceptions that a Python traceback names as direct causes (``raise … from …``)."""
-    return _CAUSE.findall(stacktrace) if _DIRECT in stacktrace else []
+    lines = (before.rstrip().rpartition("\n")[2] for before in stacktrace.split(_DIRECT)[:-1])
+    return [found.group() for found in map(_TYPE_NAME.match, lines) if found]

@@ -23,7 +23,7 @@ CONVENTION = Convention(
     tool_name=(Field("tool.name"), Field(place="name")),
     call_id=(
         *texts("", "tool.id", "tool_call.id"),
-        Field(_OUT, "structured", envelope=_MESSAGE, inside=("tool_call_id",)),
+        Field(_OUT, "json-else-text", envelope=_MESSAGE, inside=("tool_call_id",)),
         Field(_OUT, "structured", envelope=("adk-object",), inside=("id",), when=_ADK),
     ),
     arguments=(
