@@ -273,7 +273,7 @@ def _read_call(values: Values, plan: Plan, observation: Observation) -> None:
 
 def _read_part(span: Span, plan: Plan, observation: Observation) -> None:
     """What a span that is a part of the tool span around it says of that call: that it failed, or was not invoked."""
-    if plan.fails:
+    if plan.tells:
         outcome = outcome_of(plan, Values(span, plan.places), UNSET)
         if outcome is not OK:
             observation.call = Call(

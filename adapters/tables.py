@@ -22,6 +22,7 @@ ROLES: tuple[Role, ...] = ("tool", "evaluator", "agent", "model")
 PARTS = ("tool_name", "call_id", "arguments", "result", "operation")
 _OTHER_PARTS = ("error_type", "error_message", "output", "input")
 _ALL_ENVELOPES = {**ENVELOPES, **FINAL_MESSAGES}
+_CONTENT = frozenset({"arguments", "result"})
 _PLAIN = frozenset({"typed", "text"})
 _UNREAD: Any = object()  # a place of a span at which nobody has looked yet
 
@@ -253,7 +254,8 @@ class Amount:
 class Plan:
     """How to read the spans for which all conditions of all tables come out the same.
 
-    `places` is how many different places it looks at; `fallback`: only the last resort recognised the span.
+    `places` is how many different places it looks at; `fallback`: only the last resort recognised the span; `tells`:
+    the span is no call, but tells of the one around it.
     """
 
     role: Role
@@ -265,6 +267,7 @@ class Plan:
     usage: tuple[Amount, ...]
     proposals: tuple[Proposals, ...]
     fallback: bool
+    tells: bool
 
 
 def plan_of(role: Role, claims: Sequence[Convention], span: Span, aside: Aside | None = None) -> Plan:
@@ -284,6 +287,7 @@ def plan_of(role: Role, claims: Sequence[Convention], span: Span, aside: Aside |
         usage=usage,
         proposals=tuple(rules),
         fallback=bool(claims) and claims[0].family == "fallback",
+        tells=aside is not None and bool(aside.tells),
         places=compiler.places,
     )
 
@@ -306,16 +310,22 @@ class _Compiler:
     def reads(self, part: str) -> Iterable[Read]:
         """The places of a part in order, each once, with the first table that names it."""
         named: dict[Field, str] = {}
+        content: set[tuple[str, ...]] = set()
         for one in self._claims:
-            for field in getattr(one, part):
-                if self._counts(field):
+            for field in filter(self._counts, getattr(one, part)):
+                place = (field.place, field.event, field.key)
+                if part not in _CONTENT or place not in content:  # what is redacted for the first is so for all
                     named.setdefault(replace(field, none=(), when=None), one.name)
+                content.add(place)
         return (self._read(table, field) for field, table in named.items())
 
     def fails(self, tells: tuple[Failing, ...], *, own: bool) -> Iterable[Fails]:
         """The rules that may say that a call failed: those of a part of it, or the tables' `own`."""
         for one in self._claims:
-            places = tuple(dict.fromkeys(self._slot(field) for field in one.result if self._counts(field)))
+            first: dict[tuple[str, ...], Slot] = {}
+            for field in filter(self._counts, one.result):
+                first.setdefault((field.place, field.event, field.key), self._slot(field))
+            places = tuple(first.values())
             for rule in one.failing if own else tells:
                 if holds(rule.match, self._span):
                     path = tuple(rule.key.split(".")) if rule.key else ()

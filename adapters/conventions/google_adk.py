@@ -25,7 +25,10 @@ CONVENTION = Convention(
     ),
     aside=(Aside(Match("gen_ai.tool.name", ("(merged tools)",)), "ADK's span that merges parallel tool results"),),
     tool_name=(Field("gen_ai.tool.name"),),
-    call_id=(Field("gen_ai.tool.call.id", none=_NONE),),
+    call_id=(
+        Field("gen_ai.tool.call.id", none=_NONE),
+        Field(_RESPONSE, "structured", none=_NONE, envelope=("adk-object",), inside=("id",)),
+    ),
     arguments=(Field(_ARGS, "json", none=("N/A", "{}")), Field("gen_ai.tool.call.arguments", "json")),
     result=(
         Field(_RESPONSE, "structured", none=_NONE, envelope=_UNWRAP),

@@ -21,7 +21,7 @@ CONVENTION = Convention(
         Field(_OUT, "structured", envelope=("output", "langchain-message"), inside=("tool_call_id",)),
         Field("langsmith.metadata.tool_call_id"),
     ),
-    arguments=(Field("gen_ai.prompt", "structured", envelope=("traceloop-input", "keyword-call", "json-again")),),
+    arguments=(Field("gen_ai.prompt", "json-else-text", envelope=("traceloop-input", "keyword-call", "json-again")),),
     result=(Field(_OUT, "structured", none=("{}",), envelope=("output", "langchain-content")),),
     failing=(Failing(key="status", values=("error",), envelope=("output", "langchain-message")),),
     output=(Field(_OUT, "structured", envelope=("langchain-last-message", "langchain-generations", "choice")),),

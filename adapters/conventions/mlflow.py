@@ -18,7 +18,7 @@ CONVENTION = Convention(
     model=(Match(_TYPE, ('"CHAT_MODEL"', "CHAT_MODEL", '"LLM"', "LLM")),),
     evaluator=(Match(_TYPE, ('"EVALUATOR"', "EVALUATOR")),),
     tool_name=(Field(place="name"),),
-    arguments=(Field("mlflow.spanInputs", "json", none=("null",), envelope=("keyword-call",)),),
+    arguments=(Field("mlflow.spanInputs", "json", none=("null",), envelope=("keyword-call", "json-again")),),
     result=(Field(_OUTPUTS, "json", envelope=("langchain-content",)),),
     failing=(Failing(key="status", values=("error",), envelope=("langchain-message",)),),
     output=(

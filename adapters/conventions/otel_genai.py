@@ -28,7 +28,7 @@ CONVENTION = Convention(
     call_id=(Field("gen_ai.tool.call.id"),),
     arguments=(
         Field(_ARGUMENTS, "json", when=_TRACELOOP, envelope=("traceloop-input", "keyword-call")),
-        Field(_ARGUMENTS, "json"),
+        Field(_ARGUMENTS, "json", envelope=("json-again",)),
     ),
     result=(
         Field(_RESULT, "structured", when=_LANGCHAIN, envelope=("output", "langchain-content")),
