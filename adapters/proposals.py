@@ -122,7 +122,8 @@ def _last_choice(span: Span, rule: Proposals) -> Iterator[tuple[str, str, Any]]:
 
 _LISTS = ("tool_calls", "toolCalls", "invalid_tool_calls")
 _AI_SDK = {"toolCallId", "toolName"}
-_SINGLE = ("function_call", "functionCall", "toolUse")
+_TYPES = ("tool_use", "tool-call", "tool_call", "function_call")
+_SINGLE = ("function_call", "functionCall", "toolUse", "toolRequest")
 
 
 def _calls_in(value: Any, depth: int) -> Iterator[tuple[str, str, Any]]:
@@ -153,7 +154,7 @@ def _here(value: dict[str, Any]) -> Iterator[tuple[str, str, Any]]:
         call = value.get(key)
         if isinstance(call, dict):
             yield from _one(call)
-    if value.get("type") in {"tool_use", "tool-call", "tool_call", "function_call"} or value.keys() >= _AI_SDK:
+    if value.get("type") in _TYPES or value.keys() >= _AI_SDK or isinstance(value.get("function"), dict):
         yield from _one(value)
 
 
@@ -163,7 +164,7 @@ def _one(call: Any) -> Iterator[tuple[str, str, Any]]:
     inner = call["function"] if isinstance(call.get("function"), dict) else call
     name = _first(inner, ("name", "toolName", "tool_name"))
     if isinstance(name, str) and name:
-        identifier = _first(call, ("call_id", "id", "toolCallId", "toolUseId", "tool_call_id"))
+        identifier = _first(call, ("call_id", "id", "toolCallId", "toolUseId", "tool_call_id", "ref"))
         arguments = _first(inner, ("arguments", "args", "input"))
         yield name, identifier if isinstance(identifier, str) else "", _arguments(arguments)
 

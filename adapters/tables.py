@@ -14,6 +14,7 @@ from labadapt.adapters.observation import Role
 from labadapt.adapters.registry import FAMILIES
 from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals, Span
 from labadapt.adapters.values import ENCODINGS, ENVELOPES, BadEncoding, Envelope, inside, is_redacted, unwrap
+from labadapt.schema.model import Usage
 from msgspec import UNSET
 
 Getter: TypeAlias = Callable[[Span], Any]
@@ -62,6 +63,9 @@ def _unknown_word(convention: Convention) -> str | None:
     unknown = [name for name in named if name not in _ALL_ENVELOPES]
     if unknown:
         return f"unknown envelope {unknown[0]!r:.40}"
+    amounts = [name for name in convention.usage if name not in Usage.__struct_fields__]
+    if amounts:
+        return f"unknown field of the usage {amounts[0]!r:.40}"
     shapes = [rule.shape for rule in convention.proposals if rule.shape not in proposals.SHAPES]
     return f"unknown shape of proposals {shapes[0]!r:.40}" if shapes else None
 
