@@ -2,7 +2,7 @@
 
 from labadapt.adapters.span import Aside, Convention, Failing, Field, Match, Proposals, typed
 
-_OPERATION, _MASTRA = "gen_ai.operation.name", "mastra.span.type"
+_OPERATION = "gen_ai.operation.name"
 _MESSAGES = "gen_ai.output.messages"
 _ARGUMENTS, _RESULT = "gen_ai.tool.call.arguments", "gen_ai.tool.call.result"
 # OpenLLMetry copies its envelopes into the GenAI keys, MCP spans hold the protocol's.
@@ -19,7 +19,7 @@ CONVENTION = Convention(
     order=2,
     tool=(Match(_OPERATION, ("execute_tool",)),),
     agent=(Match(_OPERATION, ("invoke_agent", "invoke_workflow")),),
-    model=(Match(_OPERATION, ("chat", "generate_content", "text_completion")), Match(_MASTRA, ("model_step",))),
+    model=(Match(_OPERATION, ("chat", "generate_content", "text_completion")),),
     aside=(
         Aside(Match("gen_ai.tool.name", ("final_answer",)), "the framework's final answer, no tool call"),
         Aside(Match(_OPERATION, ("create_agent",)), "the making of an agent, no run"),
@@ -37,7 +37,6 @@ CONVENTION = Convention(
     ),
     failing=(
         Failing(match=Match("gen_ai.tool.status", ("error", "failure"))),
-        Failing(match=Match(_MASTRA), key="error", values=(True,)),
         Failing(match=_AGENTS_SDK, key="<absent>", status="unknown"),
     ),
     output=(Field(_MESSAGES, "structured", envelope=("otel-last-message",)),),
@@ -54,6 +53,6 @@ CONVENTION = Convention(
         "cost_usd": typed("", "operation.cost", "gen_ai.usage.cost"),
         "model": (Field("gen_ai.response.model"), Field("gen_ai.request.model")),
     },
-    proposals=(Proposals("otel-messages", _MESSAGES), Proposals("anywhere", "mastra.model_step.output")),
+    proposals=(Proposals("otel-messages", _MESSAGES),),
     capture="OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=true (newer versions: span_only or span_and_event)",
 )

@@ -42,9 +42,9 @@ def test_a_table_says_where_it_comes_from_and_how_content_is_switched_on(name: s
 
 def test_every_built_in_is_found_by_walking_and_says_so() -> None:
     own = [entry for entry in registry.conventions().entries if entry.origin.distribution == "labadapt"]
-    assert len(own) == len(FILES) == 15
+    assert len(own) == len(FILES) == 16
     assert {entry.origin.module.rpartition(".")[2] for entry in own} == {path.stem for path in FILES}
-    assert [entry.problem for entry in own] == [None] * 15
+    assert [entry.problem for entry in own] == [None] * 16
 
 
 @pytest.mark.parametrize(
