@@ -163,28 +163,37 @@ class Recogniser:
             return
         if plan.proposals and plan.role == "model":
             observation.proposals = proposals.read(values.span, plan.proposals)
-        observation.output = self._final(values, plan)
+        try:
+            observation.output = self._final(values, plan)
+        except Unreadable as error:
+            observation.problem = _unreadable(values.span, "final message", error)
         if observation.output is UNSET and observation.proposals:
             observation.output = _INCOMPLETE_ANSWER  # the reply was recorded: it asked for tools, and said nothing
         if self._keep_input:
             observation.input = _asked(values, plan)
 
     def _final(self, values: Values, plan: Plan) -> Any:
+        """The final message; raises `Unreadable` for one that was cut, of which nobody knows what it was."""
         for read in plan.reads["output"]:
             try:
                 message = read.of(values)
-            except Unreadable:
+            except Unreadable as error:
+                if error.cut:
+                    raise
                 return _INCOMPLETE_ANSWER
             if isinstance(message, str):
-                return self._final_text(message)
+                return self._final_text(message, read.slot.label)
             if isinstance(message, dict):
                 return message if "disposition" in message or self._keep_input else _INCOMPLETE_ANSWER
         return UNSET
 
-    def _final_text(self, message: str) -> Any:
+    def _final_text(self, message: str, label: str) -> Any:
         """The object that a text is, where it may be the output; no other text is kept unless it is asked for."""
         if "disposition" in message and message.lstrip()[:1] == "{":
-            decoded = ENCODINGS["structured"](message) if message.rstrip()[-1:] == "}" else message
+            try:
+                decoded = ENCODINGS["structured"](message)
+            except BadEncoding as error:
+                raise Unreadable(label, str(error), cut=error.cut) from None
             return decoded if isinstance(decoded, dict) or self._keep_input else _INCOMPLETE_ANSWER
         return message if self._keep_input else _INCOMPLETE_ANSWER
 
@@ -329,7 +338,7 @@ def _content(part: str, values: Values, plan: Plan, fields: dict[str, str]) -> t
 
 def _unreadable(span: Span, part: str, error: Unreadable) -> Problem:
     code = "TRUNCATED_CONTENT" if error.cut or span.dropped else "BAD_CONTENT"
-    message = f'the {part} of the tool span "{span.name}" cannot be read from attribute "{error.key}"'
+    message = f'the {part} of the span "{span.name}" cannot be read from attribute "{error.key}"'
     return Problem(code=code, message=message, where=_place(span), found=error.why, expected="a whole JSON value")
 
 

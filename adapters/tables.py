@@ -189,6 +189,7 @@ class Slot:
     """One place with its encoding, and its number among those of a plan."""
 
     number: int
+    label: str
     raw: Getter
     read: Getter
 
@@ -362,7 +363,7 @@ class _Compiler:
         key = (*place, field.encoding)
         if key not in self._slots:
             read = _decoded(field, frozenset(self._none.get(place, ())))
-            self._slots[key] = Slot(len(self._slots), _raw(field), read)
+            self._slots[key] = Slot(len(self._slots), field.key or field.place, _raw(field), read)
         return self._slots[key]
 
 

@@ -231,7 +231,7 @@ def test_the_calls_that_a_model_proposes(see, attributes, parts, proposed) -> No
 )
 def test_what_has_not_the_shape_proposes_nothing(see, recorded) -> None:
     seen = see({**CHAT, "gen_ai.output.messages": recorded})
-    assert (seen.problem, seen.proposals) == (None, ())
+    assert seen.proposals == ()
 
 
 def test_a_proposed_call_is_no_call(see) -> None:
@@ -310,6 +310,20 @@ def test_the_last_assistant_message_counts_and_no_users(see) -> None:
         {"role": "user", "parts": []},
     ]
     assert see({**CHAT, "gen_ai.output.messages": json.dumps(messages)}).output is UNSET
+
+
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"openinference.span.kind": "AGENT", "output.value": '{"disposition": "answer", "val'},
+        {**CHAT, "gen_ai.output.messages": '[{"role": "assistant", "parts": [{"type": "te'},
+    ],
+)
+def test_a_final_message_that_was_cut_is_no_run_without_an_output(see, attributes) -> None:
+    seen = see(attributes)
+    assert seen.output is UNSET
+    assert seen.problem.code == "TRUNCATED_CONTENT"
+    assert "final message" in seen.problem.message
 
 
 def test_what_was_asked_is_kept_only_on_request(see) -> None:
