@@ -16,7 +16,7 @@ from typing import Any
 
 import click
 from labadapt.adapters import registry
-from labadapt.adapters.span import Convention, Field, Match
+from labadapt.adapters.span import Convention, Failing, Field, Match
 from labadapt.cli.main import PROGRAM, group
 from labadapt.cli.statuses import MEANINGS
 from labadapt.schema.problems import CODES
@@ -165,7 +165,9 @@ def _convention(one: Convention) -> str:
         ("a model", _matches(one.model)),
         ("an evaluator", _matches(one.evaluator)),
         *((f"not a call: {aside.reason}", _matches((aside.match,))) for aside in one.aside),
+        *((f"tells of the call around it: {aside.reason}", _fails(aside.tells)) for aside in one.aside),
         *((name, _places(getattr(one, part))) for name, part in FIELDS),
+        ("its own sign of a failure", _fails(one.failing)),
         *((f"usage, {name}", _places(fields)) for name, fields in one.usage.items()),
         ("calls that the model proposed", ", ".join(f"`{rule.event or rule.key}`" for rule in one.proposals)),
         ("content is recorded with", one.capture),
@@ -179,6 +181,8 @@ FIELDS = (
     ("call id", "call_id"),
     ("arguments", "arguments"),
     ("result", "result"),
+    ("error's type", "error_type"),
+    ("error's message", "error_message"),
     ("operation", "operation"),
     ("final message", "output"),
 )
@@ -198,6 +202,20 @@ def _match(match: Match) -> str:
         if values:
             words.append(f"{word} {' or '.join(f'`{value}`' for value in values)}")
     return ", ".join([*words, *(["attributes dropped"] if match.dropped else [])])
+
+
+def _fails(rules: tuple[Failing, ...]) -> str:
+    return "; or ".join(dict.fromkeys(_failing(rule) for rule in rules))
+
+
+def _failing(rule: Failing) -> str:
+    said = " or ".join(f'"{text}"' for text in rule.containing) or " or ".join(f"`{value}`" for value in rule.values)
+    words = [_match(rule.match)] if rule.match else []
+    if rule.key == "<absent>":
+        words.append("no result recorded")
+    elif rule.key:
+        words.append(f"`{rule.key}` of the result {f'says {said}' if said else 'is a text'}")
+    return ", ".join(words) + (f" (`{rule.status}`)" if rule.status != "failure" else "")
 
 
 def _places(fields: tuple[Field, ...]) -> str:
