@@ -1,97 +1,161 @@
-"""JSON documents out of a stream: JSON Lines, one document, or several in a row.
+"""JSON documents out of a stream: JSON Lines, one document, or several in a row with or without anything between.
 
-Each is decoded by a typed decoder at C speed. Lines are tried first, so that memory is one line; what does not end
-with its line is read on to the end.
+Each is decoded by a typed decoder at C speed. Lines are tried first, so that memory is one line. Where a document does
+not end with its line, the stream is read on in growing pieces, and what is decoded is let go.
 """
 
 import io
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from labadapt.adapters.reading.faults import refusal
 from labadapt.adapters.span import Limits
-from labadapt.schema.problems import Where
+from labadapt.schema.problems import Refusal, Where
 
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _TRUNCATED = "Input data was truncated"
 _PATH = re.compile(r" - at `(.*)`$", re.DOTALL)
+_STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 _BLANK = b" \t\r\n"
+_PIECE = 2**20
+_LONGEST_LINE = 2**26
+_LONGEST_TOKEN = 32  # a number may be cut so near the end of a piece that it looks damaged
+
+Decoded = TypeVar("Decoded")
+_skip = msgspec.json.Decoder(msgspec.Raw).decode
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[Decoded]):
+    """One document: what it was decoded to, its bytes, and its place (line, and byte offset of its first character)."""
+
+    value: Decoded
+    text: bytes
+    where: Where
+
+
+class Misshapen(Exception):
+    """A document that is JSON and does not fit the types. Never leaves the reading folder."""
+
+    def __init__(self, error: msgspec.ValidationError, text: bytes, where: Where) -> None:
+        """Hold the error, and the document for a second look."""
+        super().__init__(str(error))
+        self.error, self.text, self.where = error, text, where
 
 
 def documents(
-    stream: io.BufferedReader, name: str, offset: int, decode: Callable[[bytes], Any], limits: Limits
-) -> Iterator[tuple[Any, Where]]:
-    """Each decoded document with its place (line and byte offset of its first character). Raises `Refusal`."""
-    line_number = 0
-    at = offset
-    largest = limits.max_span * 8
-    while line := stream.readline(largest):
-        line_number += 1
+    stream: io.BufferedReader, name: str, offset: int, decode: Callable[[bytes], Decoded], limits: Limits
+) -> Iterator[Found[Decoded]]:
+    """Each document of the stream. Raises `Refusal`, and `Misshapen` for what is no fault of JSON itself."""
+    number, at = 0, offset
+    while line := stream.readline(_LONGEST_LINE):
+        number += 1
         text = line.strip(_BLANK)
         if text:
-            where = Where(file=name, line=line_number, offset=at)
+            where = Where(file=name, line=number, offset=at)
             try:
-                yield decode(text), where
-            except RecursionError:
-                raise refusal("TOO_DEEP", "the JSON is nested too deep", where) from None
-            except msgspec.ValidationError as error:
-                raise wrong_shape(error, where) from None
-            except msgspec.DecodeError as error:
+                value = decode(text)
+            except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 if not _goes_on(error, text):
-                    raise _not_json(error, text, where) from None
-                yield from _rest(line, stream, where, decode, largest)
+                    raise _explained(error, _whole(text, stream), where) from None
+                yield from _Row(line, stream, number, at, name, limits.max_span * 8).read(decode)
                 return
-            except UnicodeDecodeError as error:
-                raise _bad_utf8(error, where) from None
+            yield Found(value, text, where)
         at += len(line)
 
 
-def _goes_on(error: msgspec.DecodeError, text: bytes) -> bool:
-    return text[:1] in {b"{", b"["} and (_TRUNCATED in str(error) or _TRAILING.search(str(error)) is not None)
+def _goes_on(error: Exception, text: bytes) -> bool:
+    """Whether the error may be only that the document has not ended, or that another one follows."""
+    if isinstance(error, msgspec.ValidationError) or text[:1] not in {b"{", b"["}:
+        return False
+    return _is_cut(error, text) or _TRAILING.search(str(error)) is not None
 
 
-def _rest(
-    line: bytes, stream: io.BufferedReader, where: Where, decode: Callable[[bytes], Any], largest: int
-) -> Iterator[tuple[Any, Where]]:
-    rest = stream.read(largest + 1)
-    if len(rest) > largest:
-        raise refusal("TOO_LARGE", f"one JSON document exceeds {largest} bytes", where)
-    data = line + rest
-    view = memoryview(data)
-    start = _skip_blank(data, 0)
-    while start < len(data):
-        place = _within(data, start, where)
+def _is_cut(error: Exception, text: bytes) -> bool:
+    if _TRUNCATED in str(error):
+        return True
+    at = _AT_BYTE.search(str(error))
+    return at is not None and int(at.group(1)) >= len(text) - _LONGEST_TOKEN and "number" in str(error)
+
+
+@dataclass(slots=True)
+class _Row:
+    """Documents one after the other.
+
+    `data` holds what is read; `at` is the place of its first byte in the file, `line` the line of its byte `counted`.
+    """
+
+    data: bytes
+    stream: io.BufferedReader
+    line: int
+    at: int
+    name: str
+    largest: int
+    counted: int = 0
+
+    def read(self, decode: Callable[[bytes], Decoded]) -> Iterator[Found[Decoded]]:
+        """Each document, in turn."""
+        start = 0
+        while True:
+            start = _skip_blank(self.data, start)
+            if start == len(self.data) and not self._more(start):
+                return
+            if start == len(self.data):
+                start = 0
+                continue
+            found = self._next(start, decode)
+            if found is None:
+                self._more_or_cut(start)
+                start = 0
+            else:
+                start += len(found.text)
+                yield found
+
+    def _next(self, start: int, decode: Callable[[bytes], Decoded]) -> Found[Decoded] | None:
+        """The document at a place of the data, or None when it goes on beyond them."""
+        where = self._place(start)
+        text: Any = memoryview(self.data)[start:]
         try:
-            value, size = _first(view[start:], decode, place)
-        except RecursionError:
-            raise refusal("TOO_DEEP", "the JSON is nested too deep", place) from None
-        except msgspec.ValidationError as error:
-            raise wrong_shape(error, place) from None
-        except msgspec.DecodeError as error:
-            raise _not_json(error, data[start:], place) from None
-        except UnicodeDecodeError as error:
-            raise _bad_utf8(error, place) from None
-        yield value, place
-        start = _skip_blank(data, start + size)
+            try:
+                return Found(decode(text), bytes(text), where)
+            except msgspec.DecodeError as error:
+                trailing = _TRAILING.search(str(error))
+                if trailing is None or isinstance(error, msgspec.ValidationError):
+                    raise
+            # The decoder counts the first byte that does not belong as read.
+            text = self.data[start : start + int(trailing.group(1)) - 1]
+            return Found(decode(text), text, where)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            if not isinstance(error, msgspec.ValidationError | RecursionError) and _is_cut(error, text):
+                return None
+            whole = _whole(bytes(text), self.stream) if isinstance(error, msgspec.ValidationError) else bytes(text)
+            raise _explained(error, whole, where) from None
 
+    def _place(self, start: int) -> Where:
+        self.line += self.data.count(b"\n", self.counted, start)
+        self.counted = start
+        return Where(file=self.name, line=self.line, offset=self.at + start)
 
-def _first(view: memoryview, decode: Callable[[Any], Any], where: Where) -> tuple[Any, int]:
-    """The document at the start of `view`, and its length in bytes."""
-    try:
-        return decode(view), len(view)
-    except msgspec.ValidationError:
-        raise
-    except msgspec.DecodeError as error:
-        trailing = _TRAILING.search(str(error))
-        if trailing is None:
-            raise
-    size = int(trailing.group(1)) - 1  # the decoder counts the first byte that does not belong as read
-    if size <= 0:
-        raise refusal("BAD_ENCODING", "this is no JSON document", where)
-    return decode(view[:size]), size
+    def _more(self, start: int) -> bool:
+        """Let go what stands before `start`, and read on; false at the end of the stream."""
+        self.line += self.data.count(b"\n", self.counted, start)
+        self.counted = 0
+        self.at += start
+        rest = self.data[start:]
+        more = self.stream.read(max(_PIECE, 3 * len(rest)))
+        self.data = rest + more
+        return bool(more)
+
+    def _more_or_cut(self, start: int) -> None:
+        where = self._place(start)
+        if len(self.data) - start > self.largest:
+            raise refusal("TOO_LARGE", f"one JSON document exceeds {self.largest} bytes", where)
+        if not self._more(start):
+            raise _cut(self.data, where)
 
 
 def _skip_blank(data: bytes, start: int) -> int:
@@ -100,37 +164,66 @@ def _skip_blank(data: bytes, start: int) -> int:
     return start
 
 
-def _within(data: bytes, start: int, where: Where) -> Where:
-    line = (where.line or 1) + data.count(b"\n", 0, start)
-    return Where(file=where.file, line=line, offset=(where.offset or 0) + start)
+def _whole(text: bytes, stream: io.BufferedReader) -> bytes:
+    """The one document that begins with `text`, as far as it is worth reading to say what it is."""
+    if text[:1] not in {b"{", b"["}:
+        return text
+    try:
+        _skip(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if not isinstance(error, RecursionError) and _is_cut(error, text):
+            text += b"\n" + stream.read(_LONGEST_LINE)
+    try:
+        _skip(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        trailing = _TRAILING.search(str(error))
+        return text[: int(trailing.group(1)) - 1] if trailing else text
+    return text
 
 
-def wrong_shape(error: msgspec.ValidationError, where: Where) -> Exception:
-    """The refusal of a document whose fields have another type or shape, with the JSON path."""
-    text = str(error)
-    path = _PATH.search(text)
-    message = _PATH.sub("", text)
-    pointer = path.group(1) if path else "$"
-    placed = Where(file=where.file, line=where.line, offset=where.offset, pointer=pointer)
-    hint = None
-    if pointer.endswith(("attributes", "values")) and "`array`" in message:
-        hint = 'OTLP attributes are a list: [{"key": …, "value": {"stringValue": …}}].'
-    return refusal("BAD_FIELD", f"{pointer}: {message}", placed, hint=hint)
-
-
-def _not_json(error: msgspec.DecodeError, text: bytes, where: Where) -> Exception:
-    at = _AT_BYTE.search(str(error))
-    offset = (where.offset or 0) + (int(at.group(1)) if at else 0)
-    placed = Where(file=where.file, line=where.line, offset=offset)
+def _explained(error: Exception, text: bytes, where: Where) -> Exception:
+    if isinstance(error, msgspec.ValidationError):
+        return Misshapen(error, text, where)
+    if isinstance(error, RecursionError):
+        return refusal("TOO_DEEP", "the JSON is nested too deep", where)
+    if isinstance(error, UnicodeDecodeError):
+        return refusal("BAD_ENCODING", "the text is not UTF-8", where, found=f"byte {error.start} of the document")
     if _TRUNCATED in str(error):
-        return refusal(
-            "BAD_ENCODING", "the JSON is cut: it stops in the middle of a document", placed, found=f"{len(text)} bytes"
-        )
-    shown = text[:40].decode("utf-8", "replace")
+        return _cut(text, where)
+    return _not_json(error, text, where)
+
+
+def _cut(text: bytes, where: Where) -> Refusal:
+    message = "the JSON is cut: it stops in the middle of a document"
+    return refusal("BAD_ENCODING", message, where, found=f"{len(text)} bytes")
+
+
+def _not_json(error: Exception, text: bytes, where: Where) -> Refusal:
+    at = _AT_BYTE.search(str(error))
+    byte = int(at.group(1)) if at else 0
+    if text[byte - 1 : byte] == b"\n" and text[byte : byte + 1] in {b"{", b"["}:  # the next line of JSON Lines
+        return _cut(text[:byte], where)
+    line = (where.line or 1) + text.count(b"\n", 0, byte)
+    placed = Where(file=where.file, line=line, offset=(where.offset or 0) + byte)
+    why = str(error).removeprefix("JSON is malformed: ")
+    shown = text[max(0, byte - 10) : byte + 30].decode("utf-8", "replace")
     return refusal(
-        "BAD_ENCODING", "this is no JSON document", placed, found=shown, expected="a JSON document on each line"
+        "BAD_ENCODING", f"this is no JSON document: {why}", placed, found=shown, expected="a JSON document on each line"
     )
 
 
-def _bad_utf8(error: UnicodeDecodeError, where: Where) -> Exception:
-    return refusal("BAD_ENCODING", "the text is not UTF-8", where, found=f"byte {error.start} of the document")
+def path_of(error: msgspec.ValidationError) -> tuple[str, tuple[str | int, ...], str]:
+    """The path as the decoder writes it (``$.a[0]``), as steps, and the message without it."""
+    text = str(error)
+    path = _PATH.search(text)
+    if path is None:
+        return "$", (), text
+    steps: list[str | int] = []
+    for key, index in _STEP.findall(path.group(1)):
+        steps.append(key or (int(index) if index.isdigit() else index))
+    return path.group(1), tuple(steps), _PATH.sub("", text)
+
+
+def pointer(steps: tuple[str | int, ...]) -> str:
+    """Steps as an RFC 6901 JSON pointer."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in steps)

@@ -31,8 +31,11 @@ def from_bytes(raw: bytes, size: int) -> str | None:
 def from_text(text: str, size: int) -> str | None:
     """Lower-case hex of an id of `size` bytes written as text (hex, ``0x`` hex, base64); None when it is none."""
     if len(text) == size * 2:
-        lowered = text.lower()
-        return lowered if _HEX.issuperset(lowered) else None
+        try:
+            raw = bytes.fromhex(text)  # steps over blanks, and then yields fewer bytes
+        except ValueError:
+            return None
+        return raw.hex() if len(raw) == size else None
     if text[:2] in {"0x", "0X"}:
         return from_text(text[2:], size) if len(text) == size * 2 + 2 else None
     return _from_base64(text, size)

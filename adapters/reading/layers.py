@@ -9,19 +9,26 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import BinaryIO, Literal
 
+from labadapt.adapters.reading import wire
 from labadapt.adapters.reading.faults import refusal
 from labadapt.adapters.span import Input, Limits
 from labadapt.schema.problems import Where
 
 HEAD = 65_536
 ZSTD = b"\x28\xb5\x2f\xfd"
+SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))  # zstd frames without content
 GZIP = b"\x1f\x8b"
 _CHUNK = 65_536
+_ENOUGH = 512  # to tell every format
+_MOST_LAYERS = 8
+_UTF8_MARK = b"\xef\xbb\xbf"
 _ZSTD_CHUNK = 1_024  # one kilobyte of zstd can become 32 MB: fed in small pieces, growth is noticed in time
 _WINDOW = 2**27
 _BLANK = b" \t\r\n"
+_GROUP = frozenset({(1, 2), (2, 2), (3, 2), (1000, 2)})  # the fields of `ResourceSpans`
 
 # First bytes, what the file is, and what to export instead. Read by every source, and by the documentation.
 FOREIGN: tuple[tuple[bytes, str, str], ...] = (
@@ -70,7 +77,20 @@ def buffered(stream: BinaryIO) -> io.BufferedReader:
     """The stream, so that its head can be looked at without being consumed."""
     if isinstance(stream, io.BufferedReader):
         return stream
-    return _reader(iter(lambda: stream.read(_CHUNK), b""))
+    return _reader(_chunks(stream))
+
+
+def _chunks(stream: BinaryIO) -> Iterator[bytes]:
+    return iter(lambda: stream.read(_CHUNK), b"")
+
+
+def _with_head(stream: io.BufferedReader) -> tuple[io.BufferedReader, bytes]:
+    """The stream, and its first bytes: enough of them even where a pipe gives only a few at a time."""
+    head = stream.peek(HEAD)
+    if len(head) >= _ENOUGH:
+        return stream, head
+    head = stream.read(_ENOUGH)
+    return _reader(chain([head], _chunks(stream)) if head else iter(())), head
 
 
 def _reader(chunks: Iterator[bytes]) -> io.BufferedReader:
@@ -93,13 +113,17 @@ def plain_head(stream: io.BufferedReader, name: str, limits: Limits) -> bytes:
 
 
 def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, depth: int) -> Iterator[Payload]:
-    head = stream.peek(HEAD)
     where = Where(file=name, offset=offset)
-    if depth > 8:
-        raise refusal("TOO_DEEP", "compression is nested more than 8 times", where)
+    if depth > _MOST_LAYERS:
+        raise refusal("TOO_DEEP", f"compression is nested more than {_MOST_LAYERS} times", where)
+    stream, head = _with_head(stream)
+    if head.startswith(_UTF8_MARK):
+        stream.read(len(_UTF8_MARK))
+        offset += len(_UTF8_MARK)
+        stream, head = _with_head(stream)
     if not head:
         if depth == 0:
-            raise refusal("NO_SPANS", "the input is empty", where, found="0 bytes")
+            raise refusal("NO_SPANS", "the input is empty", where, found=f"{offset} bytes")
         return
     for magic, unpack in _COMPRESSIONS:
         if head.startswith(magic):
@@ -110,9 +134,6 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         inner = _reader(_utf16(stream, name))
         yield from _unwrap(inner, name, limits, 0, depth + 1)
         return
-    if head.startswith(b"\xef\xbb\xbf"):
-        stream.read(3)
-        head = stream.peek(HEAD)
     if is_json(head):
         yield Payload("json", stream, name, offset)
     elif head[0] < 0x0A and len(head) > 4:
@@ -127,15 +148,15 @@ def is_json(head: bytes) -> bool:
     """Whether content is JSON by its first bytes.
 
     A JSON Lines file with an empty first line begins ``0A 7B``, and so does protobuf whose first message has 123
-    bytes: JSON goes on with a quote or a closing brace, protobuf with a field.
+    bytes. It is protobuf where the fields of that message chain exactly to its end.
     """
     text = head.lstrip(_BLANK)
     if not text or text[0] not in b"{[":
         return False
     if head[0] != 0x0A:
         return True
-    following = text[1:].lstrip(_BLANK)
-    return not following or following[:1] in {b'"', b"}", b"]", b"{", b"["}
+    end = 2 + head[1]  # a blank or a bracket: always a length of one byte
+    return len(head) < end or not wire.chains(head, 2, end, _GROUP)
 
 
 def _foreign(head: bytes, where: Where) -> Exception:
@@ -266,4 +287,4 @@ def _unzstd(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[by
 
 
 _Unpack = Callable[[io.BufferedReader, str, Limits], Iterator[bytes]]
-_COMPRESSIONS: tuple[tuple[bytes, _Unpack], ...] = ((ZSTD, _unzstd), (GZIP, _gunzip))
+_COMPRESSIONS: tuple[tuple[tuple[bytes, ...], _Unpack], ...] = (((ZSTD, *SKIPPABLE), _unzstd), ((GZIP,), _gunzip))

@@ -1,41 +1,51 @@
-"""OTLP JSON to spans: typed decoding, attribute values left raw until they are wanted.
+"""OTLP JSON to spans: typed decoding at C speed, and only what is wanted made into attributes.
 
 Source of the layout: OTLP specification, "JSON Protobuf Encoding": hex ids, lowerCamelCase, enums as numbers (names
 are met too), 64-bit integers as text or number, default fields absent.
+
+A key that stands twice in one object would hide what stood there first. Spans and attributes that are lost so are
+noticed by counting, and refused; of a repeated scalar the last counts, as in protobuf.
 """
 
 import io
+import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from labadapt.adapters.reading.documents import documents
-from labadapt.adapters.reading.faults import bad_id, bad_time, refusal
+from labadapt.adapters.reading import shapes
+from labadapt.adapters.reading.documents import Found, Misshapen, documents, path_of, pointer
+from labadapt.adapters.reading.faults import Fault, bad_id, bad_time, refusal, stands_twice
 from labadapt.adapters.reading.ids import from_text, is_zero
-from labadapt.adapters.reading.protobuf import bad_value
-from labadapt.adapters.reading.times import integer, plausible
-from labadapt.adapters.reading.values import BadValue, from_json
+from labadapt.adapters.reading.pairs import is_wanted, of_attribute
+from labadapt.adapters.reading.times import DAY_NS, EARLIEST_NS, integer
+from labadapt.adapters.reading.values import JsonPair, JsonValue, check_depth, from_json, same
 from labadapt.adapters.span import Event, Origin, Reading, Span, Wanted
-from labadapt.schema.problems import Where
+from labadapt.schema.problems import Refusal, Where
+from msgspec import UNSET, UnsetType
 
-
-class _Pair(msgspec.Struct, gc=False):
-    key: str = ""
-    value: msgspec.Raw = msgspec.Raw(b"null")
+_MOST_NAMES = 65_536
 
 
 class _Event(msgspec.Struct, rename="camel", gc=False):
     name: str | None = None
     time_unix_nano: int | str | None = None
-    attributes: list[_Pair] | None = None
+    attributes: list[JsonPair] | None = None
 
 
-class _Status(msgspec.Struct, rename="camel", gc=False):
+class _Link(msgspec.Struct, gc=False):
+    """Not read; its attributes are counted."""
+
+    attributes: list[JsonPair] | None = None
+
+
+class _Status(msgspec.Struct, gc=False):
     code: int | str | None = None
     message: str | None = None
 
 
-class _Span(msgspec.Struct, rename="camel"):
+class _Span(msgspec.Struct, rename="camel", gc=False):
     trace_id: str | None = None
     span_id: str | None = None
     parent_span_id: str | None = None
@@ -43,30 +53,32 @@ class _Span(msgspec.Struct, rename="camel"):
     kind: int | str | None = None
     start_time_unix_nano: int | str | None = None
     end_time_unix_nano: int | str | None = None
-    attributes: list[_Pair] | None = None
+    attributes: list[JsonPair] | None = None
     dropped_attributes_count: int | str | None = None
     events: list[_Event] | None = None
+    links: list[_Link] | None = None
     status: _Status | None = None
 
 
-class _Attributed(msgspec.Struct, rename="camel"):
+class _Attributed(msgspec.Struct, gc=False):
     name: str | None = None
     version: str | None = None
-    attributes: list[_Pair] | None = None
+    attributes: list[JsonPair] | None = None
 
 
-class _ScopeSpans(msgspec.Struct, rename="camel"):
+class _ScopeSpans(msgspec.Struct, gc=False):
     scope: _Attributed | None = None
     spans: list[_Span] | None = None
 
 
-class _ResourceSpans(msgspec.Struct, rename="camel"):
+class _ResourceSpans(msgspec.Struct, rename="camel", gc=False):
     resource: _Attributed | None = None
     scope_spans: list[_ScopeSpans] | None = None
+    instrumentation_library_spans: msgspec.Raw = msgspec.Raw(b"null")
 
 
 class _Counted(msgspec.Struct, rename="camel"):
-    """A scope of logs or metrics: only counted."""
+    """A scope of logs, metrics or profiles: only counted."""
 
     log_records: list[msgspec.Raw] | None = None
     metrics: list[msgspec.Raw] | None = None
@@ -82,26 +94,65 @@ class _ResourceOther(msgspec.Struct, rename="camel"):
 class Document(msgspec.Struct, rename="camel"):
     """One OTLP JSON document; other signals stand in the same files and are counted."""
 
-    resource_spans: list[_ResourceSpans] | None = None
-    resource_logs: list[_ResourceOther] | None = None
-    resource_metrics: list[_ResourceOther] | None = None
-    resource_profiles: list[_ResourceOther] | None = None
+    resource_spans: list[_ResourceSpans] | UnsetType | None = UNSET
+    resource_logs: list[_ResourceOther] | UnsetType | None = UNSET
+    resource_metrics: list[_ResourceOther] | UnsetType | None = UNSET
+    resource_profiles: list[_ResourceOther] | UnsetType | None = UNSET
 
 
 _decode = msgspec.json.Decoder(Document).decode
+_skip = msgspec.json.Decoder(msgspec.Raw).decode
 _KINDS = {"UNSPECIFIED": 0, "INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
 _CODES = {"UNSET": 0, "OK": 1, "ERROR": 2}
+_NO_SPAN = "0" * 16
+_NOTHING = Document()
+_ESCAPED = re.compile(rb"\xed[\xb2\xb3][\x80-\xbf]")  # what `surrogateescape` makes of a byte that is not UTF-8
 
 
 def decode(stream: io.BufferedReader, name: str, offset: int, reading: Reading) -> Iterator[Span]:
     """Every span of OTLP JSON documents. Raises `Refusal`."""
-    for document, where in documents(stream, name, offset, _decode, reading.limits):
-        _count_others(document, reading)
-        if document.resource_spans:
-            yield from spans(document.resource_spans, where, reading)
+    reader = _Reader(reading)
+    try:
+        for found in documents(stream, name, offset, _decoded, reading.limits):
+            document, reader.damage = found.value
+            _count_others(document, found, reading)
+            if document.resource_spans:
+                _check_lost(document.resource_spans, found)
+                yield from reader.spans(document.resource_spans, found)
+            elif found.text.count(b'"resourceSpans"') > 1:
+                _check_keys(found)
+    except Misshapen as wrong:
+        raise _refused(wrong) from None
 
 
-def _count_others(document: Document, reading: Reading) -> None:
+# -- documents ---------------------------------------------------------------------------------------------------------
+
+
+def _decoded(text: bytes) -> tuple[Document, str]:
+    """The document, and the mark that stands in it for bytes that are not UTF-8; the mark is empty if all are."""
+    try:
+        return _decode(text), ""
+    except msgspec.ValidationError:
+        raise
+    except msgspec.DecodeError as error:
+        if "UTF-8" not in str(error):
+            raise
+    _skip(text)  # tells where the document ends, if others follow it
+    whole = bytes(text)
+    mark = next(mark for mark in _marks() if mark.encode() not in whole)
+    repaired = whole.decode("utf-8", "surrogateescape").encode("utf-8", "surrogatepass")
+    return _decode(_ESCAPED.sub(mark.encode(), repaired)), mark
+
+
+def _marks() -> Iterator[str]:
+    """Texts that no export contains, made of characters that Unicode reserves from ever being used."""
+    number = 0
+    while True:
+        yield f"\ufdd0{number}\ufdd1"
+        number += 1
+
+
+def _count_others(document: Document, found: Found[Any], reading: Reading) -> None:
     for group in document.resource_logs or ():
         count = sum(len(scoped.log_records or ()) for scoped in group.scope_logs or ())
         reading.tally.leave_records("log record", count)
@@ -109,112 +160,321 @@ def _count_others(document: Document, reading: Reading) -> None:
         reading.tally.leave_records("metric", sum(len(scoped.metrics or ()) for scoped in group.scope_metrics or ()))
     for group in document.resource_profiles or ():
         reading.tally.leave_records("profile", sum(len(scoped.profiles or ()) for scoped in group.scope_profiles or ()))
+    if document == _NOTHING and found.text.strip(b"{} \t\r\n"):
+        raise shapes.named(found.text, found.where) or shapes.unknown(found.text, found.where)
 
 
-def spans(groups: list[_ResourceSpans], where: Where, reading: Reading) -> Iterator[Span]:
-    """The spans of decoded `ResourceSpans`."""
-    wanted = reading.wanted
+def _check_lost(groups: list[_ResourceSpans], found: Found[Any]) -> None:
+    """Refuse keys that stand twice in an object where that lost spans or attributes."""
+    if any(bytes(group.instrumentation_library_spans) != b"null" for group in groups):
+        raise shapes.named(found.text, found.where) or shapes.unknown(found.text, found.where)
+    starts = lists = 0
     for group in groups:
-        resource = _attributes(group.resource.attributes, wanted, where) if group.resource else {}
+        lists += _has_list(group.resource)
         for scoped in group.scope_spans or ():
-            scope = scoped.scope or _Attributed()
-            origin = Origin(
-                resource, scope.name or "", scope.version or "", _attributes(scope.attributes, wanted, where)
-            )
+            lists += _has_list(scoped.scope)
             for span in scoped.spans or ():
-                yield _neutral(span, origin, where, reading)
+                starts += 1  # one without a start is refused in any case
+                lists += span.attributes is not None
+                if span.events or span.links:
+                    lists += sum(inner.attributes is not None for inner in (*(span.events or ()), *(span.links or ())))
+    if found.text.count(b'"startTimeUnixNano"') != starts or found.text.count(b'"attributes"') != lists:
+        _check_keys(found)
 
 
-def _neutral(span: _Span, origin: Origin, where: Where, reading: Reading) -> Span:
-    reading.tally.read += 1
-    trace_id = _id(span.trace_id, 16, "trace", where)
-    span_id = _id(span.span_id, 8, "span", where)
-    start = _time(span, "its start", span.start_time_unix_nano, where, reading)
-    end = _time(span, "its end", span.end_time_unix_nano, where, reading)
-    status = span.status
-    return Span(
-        trace_id,
-        span_id,
-        _parent(span.parent_span_id, where),
-        span.name or "",
-        start,
-        end,
-        origin,
-        _attributes(span.attributes, reading.wanted, where),
-        _events(span.events, reading.wanted, where) if span.events else (),
-        _enum(status.code, "STATUS_CODE_", _CODES, where) if status and status.code else 0,
-        (status.message or "") if status else "",
-        _enum(span.kind, "SPAN_KIND_", _KINDS, where) if span.kind else 0,
-        _count(span.dropped_attributes_count, where),
-        where,
+def _has_list(attributed: _Attributed | None) -> bool:
+    return attributed is not None and attributed.attributes is not None
+
+
+class _Twice(Exception):
+    """A key that stands twice in one object."""
+
+
+def _check_keys(found: Found[Any]) -> None:
+    """Look at every object of a document, slowly."""
+    try:
+        json.loads(found.text.decode("utf-8", "replace"), object_pairs_hook=_unique, parse_int=len)
+    except _Twice as twice:
+        message = f"the key {str(twice)[:80]!r} stands twice in one JSON object"
+        raise refusal("DUPLICATE_KEY", message, found.where, found=str(twice)[:80], expected="each key once") from None
+    except RecursionError:
+        raise refusal("TOO_DEEP", "the JSON is nested too deep", found.where) from None
+    except ValueError as error:
+        raise refusal("BAD_ENCODING", "this is no JSON document", found.where, found=str(error)[:80]) from None
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    keys = set()
+    for key, _ in pairs:
+        if key in keys:
+            raise _Twice(key)
+        keys.add(key)
+
+
+def _refused(wrong: Misshapen) -> Refusal:
+    """The refusal of a document whose fields have another type or shape: its format, or the path of the field."""
+    named = shapes.named(wrong.text, wrong.where)
+    if named is not None:
+        return named
+    path, steps, message = path_of(wrong.error)
+    if not steps:
+        return shapes.unknown(wrong.text, wrong.where)
+    hint = None
+    if str(steps[-1]) in {"attributes", "values"} and "`array" in message:
+        hint = 'OTLP attributes are a list: [{"key": …, "value": {"stringValue": …}}].'
+    trace_id, span_id = _ids_on(wrong.text, steps)
+    where = msgspec.structs.replace(
+        wrong.where, pointer=pointer(steps), trace_id=trace_id, span_ids=(span_id,) if span_id else ()
+    )
+    return refusal("BAD_FIELD", f"{path}: {message}", where, hint=hint)
+
+
+def _ids_on(text: bytes, steps: tuple[str | int, ...]) -> tuple[str | None, str | None]:
+    """The ids of the span on the way of a path, as far as they can be read."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None, None
+    for step in steps:
+        if isinstance(value, dict) and "spanId" in value:
+            break
+        value = value.get(step) if isinstance(value, dict) else value[step] if isinstance(step, int) else None
+    if not isinstance(value, dict):
+        return None, None
+    trace, span = value.get("traceId"), value.get("spanId")
+    return (
+        from_text(trace, 16) if isinstance(trace, str) else None,
+        from_text(span, 8) if isinstance(span, str) else None,
     )
 
 
-def _id(text: str | None, size: int, kind: str, where: Where) -> str:
+# -- spans -------------------------------------------------------------------------------------------------------------
+
+
+class _Names(dict[str, bool]):
+    """Whether each key is wanted."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def __missing__(self, key: str) -> bool:
+        if len(self) >= _MOST_NAMES:
+            self.clear()
+        self[key] = known = is_wanted(key, self._wanted)
+        return known
+
+
+class _Reader:
+    """Makes neutral spans of decoded ones."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._names = _Names(reading.wanted)
+        self.damage = ""
+
+    def spans(self, groups: list[_ResourceSpans], found: Found[Any]) -> Iterator[Span]:
+        """The spans of decoded `ResourceSpans`, in a document that was found. Raises `Refusal`."""
+        for number, group in enumerate(groups):
+            place = f"/resourceSpans/{number}"
+            resource = self._of(group.resource, found, place + "/resource")
+            for inner, scoped in enumerate(group.scope_spans or ()):
+                scope = scoped.scope or _Attributed()
+                within = f"{place}/scopeSpans/{inner}"
+                attributes = self._of(scope, found, within + "/scope")
+                if self.damage and self.damage in f"{scope.name} {scope.version}":
+                    where = msgspec.structs.replace(found.where, pointer=within + "/scope")
+                    raise refusal("BAD_ENCODING", "the name or version of a scope is not UTF-8", where)
+                origin = Origin(resource, scope.name or "", scope.version or "", attributes)
+                yield from self._of_scope(scoped.spans or [], origin, found.where, within)
+
+    def _of(self, attributed: _Attributed | None, found: Found[Any], place: str) -> dict[str, Any]:
+        try:
+            return self._attributes(attributed.attributes) if attributed and attributed.attributes else {}
+        except Fault as fault:
+            raise fault.at(msgspec.structs.replace(found.where, pointer=place)) from None
+
+    def _of_scope(self, spans: list[_Span], origin: Origin, where: Where, place: str) -> Iterator[Span]:
+        tally, now_ns = self._reading.tally, self._reading.now_ns
+        latest = now_ns + DAY_NS
+        trace, trace_id, parent, parent_id = None, "", None, ""  # of the span before: most often the same
+        for number, span in enumerate(spans):
+            try:
+                if trace != span.trace_id or trace is None:
+                    trace_id, trace = _id(span.trace_id, 16, "trace", "/traceId"), span.trace_id
+                if parent != span.parent_span_id:
+                    parent_id, parent = _parent(span.parent_span_id), span.parent_span_id
+                span_id = _id(span.span_id, 8, "span", "/spanId")
+                start, end = _integer(span.start_time_unix_nano), _integer(span.end_time_unix_nano)
+                if not EARLIEST_NS <= start <= latest or (end and not EARLIEST_NS <= end <= latest):
+                    raise _wrong_time(span, start, now_ns, latest)
+                status = span.status
+                made = Span(
+                    trace_id,
+                    span_id,
+                    parent_id,
+                    span.name or "",
+                    start,
+                    end,
+                    origin,
+                    self._attributes(span.attributes) if span.attributes else {},
+                    self._events(span.events) if span.events else (),
+                    _enum(status.code, "STATUS_CODE_", _CODES, "/status/code") if status and status.code else 0,
+                    status.message or "" if status else "",
+                    _enum(span.kind, "SPAN_KIND_", _KINDS, "/kind") if span.kind else 0,
+                    _count(span.dropped_attributes_count) if span.dropped_attributes_count else 0,
+                    where,
+                )
+                if self.damage:
+                    self._check_text(span, made)
+            except Fault as fault:
+                raise fault.at(_where(span, where, f"{place}/spans/{number}")) from None
+            tally.read += 1
+            yield made
+
+    def _attributes(self, pairs: list[JsonPair]) -> dict[str, Any]:
+        names = self._names
+        kept: dict[str, Any] = {}
+        for pair in pairs:
+            key, written = pair.key, pair.value
+            if not names[key]:
+                if written is not None and (written.array_value or written.kvlist_value):
+                    self._pass_over(pairs, pair)
+                continue
+            if (
+                written is not None
+                and written.int_value is UNSET
+                and written.bool_value is UNSET
+                and written.double_value is UNSET
+                and written.array_value is UNSET
+                and written.kvlist_value is UNSET
+                and written.bytes_value is UNSET
+                and written.string_value is not UNSET
+            ):
+                value: Any = written.string_value
+            else:
+                value = self._value(pairs, pair)
+            if key in kept and not same(kept[key], value):
+                raise stands_twice(key, _place(pairs, pair))
+            kept[key] = value
+        if self.damage:
+            self._check_attributes(pairs, kept)
+        return kept
+
+    def _value(self, pairs: list[JsonPair], pair: JsonPair) -> Any:
+        try:
+            return from_json(pair.value)
+        except Fault as fault:
+            raise of_attribute(pair.key, fault, _place(pairs, pair) + "/value") from None
+
+    def _pass_over(self, pairs: list[JsonPair], pair: JsonPair) -> None:
+        """Look at a value that nobody wants only for its depth: both encodings hold it to the same limit."""
+        try:
+            check_depth(pair.value or JsonValue())
+        except Fault as fault:
+            raise of_attribute(pair.key, fault, _place(pairs, pair) + "/value") from None
+
+    def _check_attributes(self, pairs: list[JsonPair], kept: dict[str, Any]) -> None:
+        for pair in pairs:
+            if self.damage in pair.key:
+                raise Fault("BAD_ENCODING", "the key of an attribute is not UTF-8", _place(pairs, pair))
+            if _holds(kept.get(pair.key), self.damage):
+                damaged = Fault("BAD_ENCODING", "its text is not UTF-8")
+                raise of_attribute(pair.key, damaged, _place(pairs, pair) + "/value")
+
+    def _check_text(self, span: _Span, made: Span) -> None:
+        """Refuse bytes that are not UTF-8 where they are needed: the rest of a document stays readable."""
+        if self.damage in made.name or self.damage in made.status_message:
+            raise Fault("BAD_ENCODING", "the name or the status of a span is not UTF-8")
+        if any(self.damage in (event.name or "") for event in span.events or ()):
+            raise Fault("BAD_ENCODING", "the name of a span event is not UTF-8")
+
+    def _events(self, events: list[_Event]) -> tuple[Event, ...]:
+        wanted = self._reading.wanted
+        kept = []
+        for number, event in enumerate(events):
+            if wanted.everything or (event.name or "") in wanted.events:
+                kept.append(self._event(event, f"/events/{number}"))
+        return tuple(kept)
+
+    def _event(self, event: _Event, place: str) -> Event:
+        time_ns = integer(event.time_unix_nano)
+        if time_ns is None or not 0 <= time_ns < 2**64:
+            found = str(event.time_unix_nano)[:80]
+            raise Fault("BAD_TIME", "the time of a span event is no integer of 64 bits", place, found=found)
+        try:
+            return Event(event.name or "", time_ns, self._attributes(event.attributes or []))
+        except Fault as fault:
+            raise Fault(fault.code, fault.message, place + fault.pointer, **fault.more) from None
+
+
+def _holds(value: Any, mark: str) -> bool:
+    """Whether a mark stands in a text, wherever it is."""
+    if isinstance(value, dict):
+        return any(mark in key or _holds(inner, mark) for key, inner in value.items())
+    return any(_holds(inner, mark) for inner in value) if isinstance(value, list) else mark in str(value)
+
+
+def _place(pairs: list[JsonPair], pair: JsonPair) -> str:
+    """The pointer to an attribute within its span, scope or resource."""
+    return f"/attributes/{next(number for number, one in enumerate(pairs) if one is pair)}"
+
+
+def _where(span: _Span, where: Where, place: str) -> Where:
+    """The place of one span, with its ids where they can be read."""
+    trace_id = from_text(span.trace_id or "", 16)
+    span_id = from_text(span.span_id or "", 8)
+    return msgspec.structs.replace(where, pointer=place, trace_id=trace_id, span_ids=(span_id,) if span_id else ())
+
+
+def _id(text: str | None, size: int, kind: str, place: str) -> str:
     identifier = from_text(text, size) if text else None
     if identifier is None or is_zero(identifier):
-        raise bad_id(kind, text or "", where)
+        raise bad_id(kind, text or "", place)
     return identifier
 
 
-def _parent(text: str | None, where: Where) -> str:
+def _parent(text: str | None) -> str:
     if not text:
         return ""
     parent = from_text(text, 8)
     if parent is None:
-        raise bad_id("parent span", text, where)
-    return "" if is_zero(parent) else parent
+        raise bad_id("parent span", text, "/parentSpanId")
+    return "" if parent == _NO_SPAN else parent
 
 
-def _time(span: _Span, field: str, value: int | str | None, where: Where, reading: Reading) -> int:
+def _integer(value: int | str | None) -> int:
+    """A time as an integer; -1 where it is none, which no time is."""
+    if type(value) is str and len(value) == 19 and value.isdigit() and value.isascii():
+        return int(value)
     time_ns = integer(value)
-    if time_ns is None:
-        raise bad_time(span.name or "", field, str(value), reading.now_ns, where)
-    if plausible(time_ns, reading.now_ns) or (time_ns == 0 and field == "its end"):
-        return time_ns
-    raise bad_time(span.name or "", field, time_ns, reading.now_ns, where)
+    return -1 if time_ns is None else time_ns
 
 
-def _enum(value: int | str, prefix: str, names: dict[str, int], where: Where) -> int:
+def _wrong_time(span: _Span, start: int, now_ns: int, latest: int) -> Fault:
+    if EARLIEST_NS <= start <= latest:
+        field, place, written = "its end", "/endTimeUnixNano", span.end_time_unix_nano
+    else:
+        field, place, written = "its start", "/startTimeUnixNano", span.start_time_unix_nano
+    time_ns = integer(written)
+    return bad_time(span.name or "", field, str(written) if time_ns is None else time_ns, now_ns, place)
+
+
+def _enum(value: int | str, prefix: str, names: dict[str, int], place: str) -> int:
     if isinstance(value, int):
+        if not -(2**31) <= value < 2**31:
+            raise Fault("BAD_FIELD", "the number of an enum does not fit 32 bits", place, found=str(value)[:40])
         return value
     known = names.get(value.upper().removeprefix(prefix))
     if known is None:
-        raise refusal("BAD_FIELD", f"{value[:40]!r} is no name of the enum {prefix}…", where, expected=", ".join(names))
+        message = f"{value[:40]!r} is no name of the enum {prefix}…"
+        raise Fault("BAD_FIELD", message, place, expected=", ".join(names))
     return known
 
 
-def _count(value: int | str | None, where: Where) -> int:
+def _count(value: int | str) -> int:
     count = integer(value)
-    if count is None or count < 0:
-        raise refusal("BAD_FIELD", "droppedAttributesCount is no count", where, found=str(value)[:40])
+    if count is None or not 0 <= count < 2**32:
+        message = "droppedAttributesCount is no count of 32 bits"
+        raise Fault("BAD_FIELD", message, "/droppedAttributesCount", found=str(value)[:40])
     return count
-
-
-def _attributes(pairs: list[_Pair] | None, wanted: Wanted, where: Where) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
-    if not pairs:
-        return kept
-    keys, prefixes, everything = wanted.keys, wanted.prefixes, wanted.everything
-    for pair in pairs:
-        key = pair.key
-        if key in keys or everything or (prefixes and key.startswith(prefixes)):
-            try:
-                value = from_json(pair.value)
-            except BadValue as error:
-                raise bad_value(key, error, where) from None
-            if key in kept and kept[key] != value:
-                raise refusal("BAD_FIELD", f'attribute "{key}" stands twice on one span, with different values', where)
-            kept[key] = value
-    return kept
-
-
-def _events(events: list[_Event], wanted: Wanted, where: Where) -> tuple[Event, ...]:
-    kept = []
-    for event in events:
-        if (event.name or "") in wanted.events or wanted.everything:
-            time_ns = integer(event.time_unix_nano)
-            if time_ns is None:
-                raise refusal("BAD_TIME", "the time of a span event is no integer", where)
-            kept.append(Event(event.name or "", time_ns, _attributes(event.attributes, wanted, where)))
-    return tuple(kept)

@@ -1,48 +1,42 @@
 """OTLP protobuf to spans, written for speed.
 
-The file is walked one `ResourceSpans` at a time, so that memory is released as it goes. A private descriptor of the
-same wire format keeps each span as bytes and each attribute value as bytes: only the values that are wanted are
-decoded, and one damaged span is named instead of the whole file. Source of the layout: opentelemetry-proto 1.x,
-trace.proto, common.proto, resource.proto.
+The file is walked one `ResourceSpans` at a time, so that memory is released as it goes. Each is parsed at once by a
+private descriptor of the same wire format, in which an attribute stays bytes: only what is wanted is decoded. Where
+that parse fails, or a record has no id or time, the chunk is walked by hand, and the span is named. Source of the
+layout: opentelemetry-proto 1.x, trace.proto, common.proto, resource.proto.
 """
 
 import io
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.message import DecodeError
-from labadapt.adapters.reading.faults import bad_id, bad_time, refusal
+from labadapt.adapters.reading import wire
+from labadapt.adapters.reading.faults import Fault, bad_id, bad_time, refusal
 from labadapt.adapters.reading.ids import from_bytes, is_zero
+from labadapt.adapters.reading.pairs import Pairs
+from labadapt.adapters.reading.signals import is_group, is_wrapped, signal_of
 from labadapt.adapters.reading.times import DAY_NS, EARLIEST_NS
-from labadapt.adapters.reading.values import BadValue, TooDeep, from_protobuf
-from labadapt.adapters.span import Event, Origin, Reading, Span, Wanted
+from labadapt.adapters.span import Event, Origin, Reading, Span
 from labadapt.schema.problems import Refusal, Where
 
 _Field = descriptor_pb2.FieldDescriptorProto
 _ONE, _MANY = _Field.LABEL_OPTIONAL, _Field.LABEL_REPEATED
 _BYTES, _TEXT, _FIXED = _Field.TYPE_BYTES, _Field.TYPE_STRING, _Field.TYPE_FIXED64
-_UINT, _ENUM = _Field.TYPE_UINT32, _Field.TYPE_INT32
+_UINT, _ENUM, _MESSAGE = _Field.TYPE_UINT32, _Field.TYPE_INT32, _Field.TYPE_MESSAGE
 
 # message → (field, number, type, label, message type)
 _LAYOUT: dict[str, tuple[tuple[str, int, Any, Any, str], ...]] = {
     "ResourceSpans": (
-        ("resource", 1, _Field.TYPE_MESSAGE, _ONE, "Resource"),
-        ("scope_spans", 2, _Field.TYPE_MESSAGE, _MANY, "ScopeSpans"),
+        ("resource", 1, _MESSAGE, _ONE, "Resource"),
+        ("scope_spans", 2, _MESSAGE, _MANY, "ScopeSpans"),
+        ("library_spans", 1000, _BYTES, _MANY, ""),
     ),
-    "Resource": (("attributes", 1, _Field.TYPE_MESSAGE, _MANY, "Pair"),),
-    "ScopeSpans": (("scope", 1, _Field.TYPE_MESSAGE, _ONE, "Scope"), ("spans", 2, _BYTES, _MANY, "")),
-    "Scope": (
-        ("name", 1, _TEXT, _ONE, ""),
-        ("version", 2, _TEXT, _ONE, ""),
-        ("attributes", 3, _Field.TYPE_MESSAGE, _MANY, "Pair"),
-    ),
-    "Pair": (("key", 1, _TEXT, _ONE, ""), ("value", 2, _BYTES, _ONE, "")),
-    "Event": (
-        ("time", 1, _FIXED, _ONE, ""),
-        ("name", 2, _TEXT, _ONE, ""),
-        ("attributes", 3, _Field.TYPE_MESSAGE, _MANY, "Pair"),
-    ),
+    "Resource": (("attributes", 1, _BYTES, _MANY, ""),),
+    "ScopeSpans": (("scope", 1, _MESSAGE, _ONE, "Scope"), ("spans", 2, _MESSAGE, _MANY, "Span")),
+    "Scope": (("name", 1, _TEXT, _ONE, ""), ("version", 2, _TEXT, _ONE, ""), ("attributes", 3, _BYTES, _MANY, "")),
+    "Event": (("time", 1, _FIXED, _ONE, ""), ("name", 2, _TEXT, _ONE, ""), ("attributes", 3, _BYTES, _MANY, "")),
     "Status": (("message", 2, _TEXT, _ONE, ""), ("code", 3, _ENUM, _ONE, "")),
     "Span": (
         ("trace_id", 1, _BYTES, _ONE, ""),
@@ -52,10 +46,10 @@ _LAYOUT: dict[str, tuple[tuple[str, int, Any, Any, str], ...]] = {
         ("kind", 6, _ENUM, _ONE, ""),
         ("start", 7, _FIXED, _ONE, ""),
         ("end", 8, _FIXED, _ONE, ""),
-        ("attributes", 9, _Field.TYPE_MESSAGE, _MANY, "Pair"),
+        ("attributes", 9, _BYTES, _MANY, ""),
         ("dropped", 10, _UINT, _ONE, ""),
-        ("events", 11, _BYTES, _MANY, ""),
-        ("status", 15, _Field.TYPE_MESSAGE, _ONE, "Status"),
+        ("events", 11, _MESSAGE, _MANY, "Event"),
+        ("status", 15, _BYTES, _ONE, ""),
     ),
 }
 
@@ -76,63 +70,50 @@ def _classes() -> dict[str, Any]:
 
 
 _CLASS = _classes()
-_span_of: Callable[[bytes], Any] = _CLASS["Span"].FromString
-_event_of: Callable[[bytes], Any] = _CLASS["Event"].FromString
-_resource_spans_of: Callable[[bytes], Any] = _CLASS["ResourceSpans"].FromString
+_Parse = Callable[[bytes], Any]
+_span_of: _Parse = _CLASS["Span"].FromString
+_scope_of: _Parse = _CLASS["Scope"].FromString
+_resource_of: _Parse = _CLASS["Resource"].FromString
+_status_of: _Parse = _CLASS["Status"].FromString
+_group_of: _Parse = _CLASS["ResourceSpans"].FromString
+_NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
+_STATUSES = {b"": (0, ""), b"\x18\x00": (0, ""), b"\x18\x01": (1, ""), b"\x18\x02": (2, "")}
+
+
+class _Scoped(NamedTuple):
+    """The spans of one scope, parsed one by one; in the place of another signal's record stands an empty span."""
+
+    scope: Any
+    spans: list[Any]
 
 
 def decode(stream: io.BufferedReader, name: str, offset: int, reading: Reading) -> Iterator[Span]:
     """Every span of a serialised `TracesData`. `offset`: where the stream begins in its file. Raises `Refusal`."""
-    for start, chunk in _messages(stream, name, offset, reading.limits.max_span * 8):
-        where = Where(file=name, offset=start)
-        try:
-            group = _resource_spans_of(chunk)
-        except DecodeError:
-            raise refusal(
-                "BAD_ENCODING", "a ResourceSpans message is damaged", where, found="bytes that do not parse"
-            ) from None
-        resource = _attributes(group.resource.attributes, reading.wanted, where) if group.HasField("resource") else {}
-        for scoped in group.scope_spans:
-            origin = _origin(resource, scoped.scope, reading.wanted, where)
-            yield from _spans(scoped.spans, origin, where, reading)
+    pairs = Pairs(reading.wanted)
+    for start, chunk in _chunks(stream, name, offset, reading.limits.max_span * 8):
+        yield from _Group(chunk, Where(file=name, offset=start), pairs, reading).read()
 
 
-def _messages(stream: io.BufferedReader, name: str, offset: int, largest: int) -> Iterator[tuple[int, bytes]]:
-    """The `ResourceSpans` of the top level, each with its place; unknown fields are stepped over."""
+def _chunks(stream: io.BufferedReader, name: str, offset: int, largest: int) -> Iterator[tuple[int, bytes]]:
+    """The `ResourceSpans` of the top level, each with the place of its first byte."""
     at = offset
     while True:
         tag, size = _read_varint(stream, name, at)
         if tag is None:
             return
-        place = at
-        at += size
-        if tag & 7 != 2:
-            raise refusal(
-                "BAD_ENCODING",
-                "this is no protobuf of traces",
-                Where(file=name, offset=place),
-                found=f"a field of tag {tag}",
-            )
-        length, size = _read_varint(stream, name, at)
-        at += size
-        if length is None or length > largest:
-            raise refusal(
-                "TOO_LARGE" if length else "BAD_ENCODING",
-                "a message of the file is cut, or too large",
-                Where(file=name, offset=place),
-                found=f"{length} bytes",
-            )
+        where = Where(file=name, offset=at)
+        if tag != 0x0A:
+            raise _no_traces(tag, where)
+        length, more = _read_varint(stream, name, at + size)
+        if length is None:
+            raise _cut(where, "a tag without a length")
+        if length > largest:
+            raise refusal("TOO_LARGE", f"one message exceeds {largest} bytes", where, found=f"{length} bytes")
         chunk = stream.read(length)
         if len(chunk) < length:
-            message = f"the file is cut: its first {place} bytes are whole"
-            raise refusal(
-                "BAD_ENCODING", message, Where(file=name, offset=place), found=f"{len(chunk)} bytes of {length}"
-            )
-        if tag >> 3 == 1:
-            yield at, chunk
-        elif tag >> 3 == 2:
-            raise refusal("NOT_TRACES", "this looks like OpenTelemetry profiles", Where(file=name, offset=place))
-        at += length
+            raise _cut(where, f"{len(chunk)} bytes of {length}")
+        yield at + size + more, chunk
+        at += size + more + length
 
 
 def _read_varint(stream: io.BufferedReader, name: str, at: int) -> tuple[int | None, int]:
@@ -146,168 +127,211 @@ def _read_varint(stream: io.BufferedReader, name: str, at: int) -> tuple[int | N
         value |= (byte[0] & 0x7F) << (7 * (size - 1))
         if byte[0] < 0x80:
             return value, size
-    raise refusal("BAD_ENCODING", "the file is cut in the middle of a number", Where(file=name, offset=at))
+    raise _cut(Where(file=name, offset=at), "a number that does not end")
 
 
-def _origin(resource: dict[str, Any], scope: Any, wanted: Wanted, where: Where) -> Origin:
-    return Origin(resource, scope.name, scope.version, _attributes(scope.attributes, wanted, where))
+def _cut(where: Where, found: str) -> Refusal:
+    return refusal("BAD_ENCODING", f"the file is cut: its first {where.offset} bytes are whole", where, found=found)
 
 
-def _attributes(pairs: Any, wanted: Wanted, where: Where) -> dict[str, Any]:
-    keys, prefixes, everything = wanted.keys, wanted.prefixes, wanted.everything
-    kept: dict[str, Any] = {}
-    for pair in pairs:
-        key = pair.key
-        if key in keys or everything or key.startswith(prefixes):
-            raw = pair.value
-            size = len(raw)
-            # Nearly every value is a text of less than 16 KB, whose length takes one or two bytes: read here, in place.
-            if size > 1 and raw[0] == 0x0A and raw[1] == size - 2 < 0x80:
-                text = raw[2:]
-            elif size > 2 and raw[0] == 0x0A and raw[1] == (size - 3 & 0x7F | 0x80) and raw[2] == size - 3 >> 7 < 0x80:
-                text = raw[3:]
-            else:
-                text = None
-            try:
-                value = _value(raw, key, where) if text is None else text.decode()
-            except UnicodeDecodeError as error:
-                raise bad_value(key, BadValue(f"text is not UTF-8 at byte {error.start}"), where) from None
-            if key in kept and kept[key] != value:
-                raise _twice(key, where)
-            kept[key] = value
-    return kept
-
-
-def _value(raw: bytes, key: str, where: Where) -> Any:
-    try:
-        return from_protobuf(raw)
-    except BadValue as error:
-        raise bad_value(key, error, where) from None
-
-
-def bad_value(key: str, error: BadValue, where: Where) -> Refusal:
-    """The refusal of one attribute value."""
-    code = "TOO_DEEP" if isinstance(error, TooDeep) else "BAD_ENCODING"
-    return refusal(code, f'the value of attribute "{key}" cannot be read', where, found=str(error))
-
-
-def _twice(key: str, where: Where) -> Refusal:
-    return refusal("BAD_FIELD", f'attribute "{key}" stands twice on one span, with different values', where)
-
-
-def _spans(raws: Any, origin: Origin, where: Where, reading: Reading) -> Iterator[Span]:
-    wanted, tally = reading.wanted, reading.tally
-    latest = reading.now_ns + DAY_NS
-    for raw in raws:
-        try:
-            span = _span_of(raw)
-        except DecodeError:
-            raise refusal(
-                "BAD_ENCODING",
-                "a span is damaged, or its text is not UTF-8",
-                _place(raw, where),
-                found=f"{len(raw)} bytes that do not parse",
-            ) from None
-        start, end, trace, identifier = span.start, span.end, span.trace_id, span.span_id
-        if (
-            len(trace) != 16
-            or len(identifier) != 8
-            or not EARLIEST_NS <= start <= latest
-            or (end and not EARLIEST_NS <= end <= latest)
-        ):
-            if _other_signal(raw, span, tally.leave_records):
-                continue
-            _refuse_header(span, raw, where, reading)
-        parent = span.parent_id
-        tally.read += 1
-        trace_id, span_id = _identity(trace, identifier, raw, where)
-        yield Span(
-            trace_id,
-            span_id,
-            _parent(parent, raw, where) if parent else "",
-            span.name,
-            start,
-            end,
-            origin,
-            _attributes(span.attributes, wanted, where),
-            _events(span.events, wanted, where) if span.events else (),
-            *_status(span),
-            span.kind,
-            span.dropped,
-            where,
-        )
-
-
-def _status(span: Any) -> tuple[int, str]:
-    if not span.HasField("status"):
-        return 0, ""
-    status = span.status
-    return status.code, status.message
-
-
-def _identity(trace: bytes, identifier: bytes, raw: bytes, where: Where) -> tuple[str, str]:
-    trace_id = trace.hex() if len(trace) == 16 else from_bytes(trace, 16)
-    if trace_id is None or is_zero(trace_id):
-        raise bad_id("trace", trace.hex(), _place(raw, where))
-    span_id = identifier.hex() if len(identifier) == 8 else from_bytes(identifier, 8)
-    if span_id is None or is_zero(span_id):
-        raise bad_id("span", identifier.hex(), _place(raw, where))
-    return trace_id, span_id
-
-
-def _parent(parent: bytes, raw: bytes, where: Where) -> str:
-    parent_id = from_bytes(parent, 8)
-    if parent_id is None:
-        raise bad_id("parent span", parent.hex(), _place(raw, where))
-    return "" if is_zero(parent_id) else parent_id
-
-
-def _refuse_header(span: Any, raw: bytes, where: Where, reading: Reading) -> None:
-    """Refuse impossible times; ids in other writings pass on."""
-    latest = reading.now_ns + DAY_NS
-    for field, value in (("its start", span.start), ("its end", span.end)):
-        if not EARLIEST_NS <= value <= latest and (value or field == "its start"):
-            raise bad_time(span.name, field, value, reading.now_ns, _place(raw, where))
-
-
-def _place(raw: bytes, where: Where) -> Where:
-    """The place of a span, with its ids where they can be read."""
-    try:
-        span = _span_of(raw)
-    except DecodeError:
-        trace, identifier = (
-            (raw[2:18], raw[20:28]) if raw[:2] == b"\x0a\x10" and raw[18:20] == b"\x12\x08" else (b"", b"")
-        )
-    else:
-        trace, identifier = span.trace_id, span.span_id
-    span_id = from_bytes(identifier, 8)
-    return Where(
-        file=where.file, offset=where.offset, trace_id=from_bytes(trace, 16), span_ids=(span_id,) if span_id else ()
+def _no_traces(tag: int, where: Where) -> Refusal:
+    if tag == 0x12:
+        return refusal("NOT_TRACES", "this looks like OpenTelemetry profiles", where, found="field 2 beside the groups")
+    return refusal(
+        "BAD_ENCODING", "this is no protobuf of traces", where, found=f"field {tag >> 3}, wire type {tag & 7}"
     )
 
 
-def _other_signal(raw: bytes, span: Any, leave: Callable[[str], None]) -> bool:
-    """Whether the record is a log record or a metric: they have the same outer shape, and parse as id-less spans."""
-    if len(span.trace_id) in {12, 16, 24, 32} and (span.start or span.end):
-        return False
-    if span.start or span.end or len(span.span_id) == 8:
-        return False
-    if raw[:1] in {b"\x09", b"\x59"}:  # fixed64 time_unix_nano, observed_time_unix_nano
-        leave("log record")
-        return True
-    if raw[:1] == b"\x0a" and len(span.trace_id) != 16:  # its name
-        leave("metric")
-        return True
-    return False
+class _Group:
+    """One `ResourceSpans` while it is read: its bytes, and its place in the file."""
 
+    def __init__(self, chunk: bytes, where: Where, pairs: Pairs, reading: Reading) -> None:
+        self.chunk, self.where, self.pairs, self.reading = chunk, where, pairs, reading
+        self._places: list[list[tuple[int, int]]] | None = None
 
-def _events(raws: Any, wanted: Wanted, where: Where) -> tuple[Event, ...]:
-    kept = []
-    for raw in raws:
+    def read(self) -> Iterator[Span]:
+        """Every span. Raises `Refusal`."""
         try:
-            event = _event_of(raw)
+            group = _group_of(self.chunk)
         except DecodeError:
-            raise refusal("BAD_ENCODING", "a span event is damaged, or its text is not UTF-8", where) from None
-        if event.name in wanted.events or wanted.everything:
-            kept.append(Event(event.name, event.time, _attributes(event.attributes, wanted, where)))
-    return tuple(kept)
+            raws, scopes = self._finer()
+        else:
+            if group.library_spans or not group.scope_spans:
+                self._look_closer(group)
+            raws, scopes = group.resource.attributes, group.scope_spans
+        try:
+            resource = self.pairs.read(raws)
+            origins = [self._origin(scoped.scope, resource) for scoped in scopes]
+        except Fault as fault:
+            raise fault.at(self.where) from None
+        for number, (scoped, origin) in enumerate(zip(scopes, origins, strict=True)):
+            yield from self._spans(number, scoped.spans, origin)
+
+    def _origin(self, scope: Any, resource: dict[str, Any]) -> Origin:
+        return Origin(resource, scope.name, scope.version, self.pairs.read(scope.attributes))
+
+    def _spans(self, scope: int, spans: Any, origin: Origin) -> Iterator[Span]:
+        tally, where, read = self.reading.tally, self.where, self.pairs.read
+        latest = self.reading.now_ns + DAY_NS
+        for number, span in enumerate(spans):
+            trace, identifier, parent = span.trace_id, span.span_id, span.parent_id
+            start, end = span.start, span.end
+            try:
+                if (
+                    len(trace) == 16
+                    and len(identifier) == 8
+                    and (not parent or len(parent) == 8)
+                    and EARLIEST_NS <= start <= latest
+                    and (not end or EARLIEST_NS <= end <= latest)
+                    and trace != _NO_TRACE
+                    and identifier != _NO_SPAN != parent
+                ):
+                    ids = trace.hex(), identifier.hex(), parent.hex()
+                elif not self._is_span(scope, number):
+                    continue
+                else:
+                    ids = _ids(span)
+                    self._check_times(span)
+                attributes = read(span.attributes)
+                raw_status, events = span.status, span.events
+                status = _STATUSES.get(raw_status) or _status(raw_status)
+                kept = self._events(events) if events else ()
+            except Fault as fault:
+                raise fault.at(self._where(scope, number, span)) from None
+            tally.read += 1
+            yield Span(
+                *ids, span.name, start, end, origin, attributes, kept, *status, span.kind, span.dropped, where
+            )  # fmt: skip
+
+    def _events(self, events: Any) -> tuple[Event, ...]:
+        wanted = self.reading.wanted
+        return tuple(
+            Event(event.name, event.time, self.pairs.read(event.attributes))
+            for event in events
+            if wanted.everything or event.name in wanted.events
+        )
+
+    def _check_times(self, span: Any) -> None:
+        latest = self.reading.now_ns + DAY_NS
+        for field, value in (("its start", span.start), ("its end", span.end)):
+            if not EARLIEST_NS <= value <= latest and (value or field == "its start"):
+                raise bad_time(span.name, field, value, self.reading.now_ns)
+
+    # -- where something is unusual --------------------------------------------------------------------------------
+
+    def _is_span(self, scope: int, number: int) -> bool:
+        """Whether a record is a span at all; one of another signal is counted as left aside."""
+        signal = signal_of(self._raw(scope, number))
+        if signal != "span":
+            self.reading.tally.leave_records(signal)
+        return signal == "span"
+
+    def _raw(self, scope: int, number: int) -> bytes:
+        start, end = self._walked()[scope][number]
+        return self.chunk[start:end]
+
+    def _walked(self) -> list[list[tuple[int, int]]]:
+        """The places of all records by scope, walked by hand once."""
+        if self._places is None:
+            self._places = [self._parts(2, *place) for place in self._parts(2)]
+        return self._places
+
+    def _parts(self, wanted: int, start: int = 0, end: int | None = None) -> list[tuple[int, int]]:
+        return [(a, b) for number, kind, a, b in wire.fields(self.chunk, start, end) if (number, kind) == (wanted, 2)]
+
+    def _where(self, scope: int, number: int, span: Any) -> Where:
+        """The place of one span, with its ids where they can be read."""
+        start, _ = self._walked()[scope][number]
+        span_id = from_bytes(span.span_id, 8)
+        return Where(
+            file=self.where.file,
+            offset=(self.where.offset or 0) + start,
+            trace_id=from_bytes(span.trace_id, 16),
+            span_ids=(span_id,) if span_id else (),
+        )
+
+    def _look_closer(self, group: Any) -> None:
+        """Refuse a group that has no scopes because it is something else."""
+        if group.library_spans:
+            message = "these are traces of OTLP from before 2022 (instrumentation_library_spans)"
+            hint = "Upgrade the exporter, or send the traces through a current OpenTelemetry Collector."
+            raise refusal("UNSUPPORTED_FORMAT", message, self.where, hint=hint)
+        if is_wrapped(self.chunk):
+            hint = "Ask Tempo's /api/traces/TRACE-ID with the header 'Accept: application/protobuf', which gives OTLP."
+            message = "this is an answer of version 2 of Grafana Tempo's API"
+            raise refusal("UNSUPPORTED_FORMAT", message, self.where, found="a Trace within a message", hint=hint)
+        if not is_group(self.chunk):
+            raise refusal("BAD_ENCODING", "this is no protobuf of traces", self.where, found="fields that no group has")
+
+    def _finer(self) -> tuple[Any, list[_Scoped]]:
+        """The same as the parse at once, span by span: the one that is damaged is named."""
+        try:
+            return self._resource(), [self._scoped(scope, place) for scope, place in enumerate(self._parts(2))]
+        except wire.Cut as cut:
+            if is_wrapped(self.chunk):
+                self._look_closer(_CLASS["ResourceSpans"]())
+            raise refusal("BAD_ENCODING", "a ResourceSpans message is damaged", self.where, found=str(cut)) from None
+
+    def _resource(self) -> Any:
+        try:
+            return _resource_of(b"".join(self.chunk[start:end] for start, end in self._parts(1))).attributes
+        except DecodeError:
+            raise wire.Cut("its resource does not parse") from None
+
+    def _scoped(self, scope: int, place: tuple[int, int]) -> _Scoped:
+        raws = [self.chunk[a:b] for number, kind, a, b in wire.fields(self.chunk, *place) if (number, kind) == (1, 2)]
+        try:
+            made = _scope_of(b"".join(raws))
+        except DecodeError:
+            raise wire.Cut("its scope does not parse, or its name is not UTF-8") from None
+        return _Scoped(made, [self._one(scope, number) for number in range(len(self._walked()[scope]))])
+
+    def _one(self, scope: int, number: int) -> Any:
+        raw = self._raw(scope, number)
+        try:
+            return _span_of(raw)
+        except DecodeError:
+            if signal_of(raw) != "span":
+                return _CLASS["Span"]()  # looked at again, and counted, where it is read
+        fault = Fault(
+            "BAD_ENCODING", "a span is damaged, or its text is not UTF-8", found=f"{len(raw)} bytes that do not parse"
+        )
+        raise fault.at(self._where(scope, number, _identity(raw)))
+
+
+class _Identity(NamedTuple):
+    trace_id: bytes
+    span_id: bytes
+
+
+def _identity(raw: bytes) -> _Identity:
+    """The ids of a span that does not parse, as far as they stand before the damage."""
+    found = {1: b"", 2: b""}
+    try:
+        for number, kind, first, last in wire.fields(raw):
+            if kind == 2 and number in found:
+                found[number] = raw[first:last]
+    except wire.Cut:
+        pass
+    return _Identity(found[1], found[2])
+
+
+def _ids(span: Any) -> tuple[str, str, str]:
+    """The ids of a span that are not written as usual. Raises `Fault`."""
+    trace_id, span_id = from_bytes(span.trace_id, 16), from_bytes(span.span_id, 8)
+    if trace_id is None or is_zero(trace_id):
+        raise bad_id("trace", span.trace_id.hex())
+    if span_id is None or is_zero(span_id):
+        raise bad_id("span", span.span_id.hex())
+    parent_id = from_bytes(span.parent_id, 8) if span.parent_id else ""
+    if parent_id is None:
+        raise bad_id("parent span", span.parent_id.hex())
+    return trace_id, span_id, "" if is_zero(parent_id) else parent_id
+
+
+def _status(raw: bytes) -> tuple[int, str]:
+    try:
+        status = _status_of(raw)
+    except DecodeError:
+        raise Fault("BAD_ENCODING", "the status of a span is damaged, or its message is not UTF-8") from None
+    return status.code, status.message

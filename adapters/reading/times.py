@@ -6,6 +6,7 @@ A double has a grid of 256 ns at today's epoch, so no time ever goes through one
 EARLIEST_NS = 946_684_800_000_000_000  # 2000-01-01T00:00:00Z
 DAY_NS = 86_400_000_000_000
 _UNITS = ((1_000, "microseconds"), (1_000_000, "milliseconds"), (1_000_000_000, "seconds"))
+_LONGEST = 40
 
 
 def plausible(time_ns: int, now_ns: int) -> bool:
@@ -23,9 +24,10 @@ def likely_unit(value: int, now_ns: int) -> str | None:
 
 def integer(value: int | str | None) -> int | None:
     """A whole number written as a number or as decimal text; None when it is neither. Absent and null are 0."""
-    if value is None or value == "":
+    if value is None:
         return 0
     if isinstance(value, int):
         return value
-    text = value.strip()
-    return int(text) if len(text) <= 40 and text.lstrip("-").isascii() and text.lstrip("-").isdigit() else None
+    if len(value) <= _LONGEST and value.isascii() and value.removeprefix("-").isdigit():
+        return int(value)
+    return None
