@@ -1,14 +1,16 @@
 """The two example policies. A policy is a function of a request and a tool that it may call, and of nothing else.
 
-It never sees the contract, by construction: neither its arguments nor what they lead to hold one.
+It never sees the contract, by construction: neither its arguments nor what they lead to hold one, and this module
+knows of none.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
+from labadapt.engine.values import is_number
 from labadapt.schema.model import Output, Request, Result
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 PolicyName: TypeAlias = Literal["direct", "guarded"]
 MOST_ATTEMPTS = 3
@@ -60,11 +62,15 @@ def guarded(request: Request, tool: Tool) -> Output:
 
 
 def _judged(request: Request, step: str, result: Result) -> Output:
-    matches = result.metric == request.metric and result.window == request.window
     has_rows = isinstance(result.rows, int) and result.rows >= 1
-    if matches and has_rows and isinstance(result.value, int | float) and result.source:
+    if _matches(request, result) and has_rows and is_number(result.value) and result.source:
         return Output(disposition="answer", value=result.value, evidence=[step])
     return Output(disposition="no_data")
+
+
+def _matches(request: Request, result: Result) -> bool:
+    pairs = ((request.metric, result.metric), (request.window, result.window))
+    return all(isinstance(asked, UnsetType) or asked == found for asked, found in pairs)
 
 
 POLICIES: Mapping[PolicyName, Policy] = {"direct": direct, "guarded": guarded}
