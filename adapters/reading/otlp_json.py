@@ -231,6 +231,7 @@ def _refused(wrong: Misshapen) -> Refusal:
 
 def _ids_on(text: bytes, steps: tuple[str | int, ...]) -> tuple[str | None, str | None]:
     """The ids of the span on the way of a path, as far as they can be read."""
+    value: Any
     try:
         value = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -238,7 +239,10 @@ def _ids_on(text: bytes, steps: tuple[str | int, ...]) -> tuple[str | None, str 
     for step in steps:
         if isinstance(value, dict) and "spanId" in value:
             break
-        value = value.get(step) if isinstance(value, dict) else value[step] if isinstance(step, int) else None
+        if isinstance(value, dict):
+            value = value.get(step)
+        else:
+            value = value[step] if isinstance(value, list) and isinstance(step, int) else None
     if not isinstance(value, dict):
         return None, None
     trace, span = value.get("traceId"), value.get("spanId")

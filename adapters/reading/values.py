@@ -172,7 +172,7 @@ def _of_json(value: JsonValue | None, depth: int) -> Any:
 def _made(kind: str, written: Any, depth: int) -> Any:
     if written is None and kind != "double_value":
         return None
-    if kind in {"array_value", "kvlist_value"}:
+    if isinstance(written, JsonList | JsonMap):
         if depth >= MAX_DEPTH:
             raise _too_deep()
         return _nested(written, depth + 1)
@@ -223,8 +223,8 @@ def _int64(value: int | str) -> int:
 def _double(value: float | str | None) -> float:
     if value is None:
         return math.nan
-    if isinstance(value, float):
-        return value
+    if not isinstance(value, str):
+        return float(value)
     if value in _DOUBLES:
         return _DOUBLES[value]
     if not _DOUBLE.fullmatch(value) or math.isinf(number := float(value)):
