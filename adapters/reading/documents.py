@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 from labadapt.adapters.reading.faults import refusal
+from labadapt.adapters.reading.shapes import console
 from labadapt.adapters.span import Limits
 from labadapt.schema.problems import Refusal, Where
 
@@ -102,9 +103,9 @@ class _Row:
         start = 0
         while True:
             start = _skip_blank(self.data, start)
-            if start == len(self.data) and not self._more(start):
-                return
             if start == len(self.data):
+                if not self._more(start):
+                    return
                 start = 0
                 continue
             found = self._next(start, decode)
@@ -199,6 +200,9 @@ def _cut(text: bytes, where: Where) -> Refusal:
 
 
 def _not_json(error: Exception, text: bytes, where: Where) -> Refusal:
+    named = console(text, where)
+    if named is not None:
+        return named
     at = _AT_BYTE.search(str(error))
     byte = int(at.group(1)) if at else 0
     if text[byte - 1 : byte] == b"\n" and text[byte : byte + 1] in {b"{", b"["}:  # the next line of JSON Lines

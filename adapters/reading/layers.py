@@ -151,8 +151,8 @@ def is_json(head: bytes) -> bool:
     bytes. It is protobuf where the fields of that message chain exactly to its end.
     """
     text = head.lstrip(_BLANK)
-    if not text or text[0] not in b"{[":
-        return False
+    if text[:1] not in {b"{", b"["}:
+        return bool(head) and not text  # nothing but blanks so far
     if head[0] != 0x0A:
         return True
     end = 2 + head[1]  # a blank or a bracket: always a length of one byte

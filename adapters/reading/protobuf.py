@@ -49,7 +49,7 @@ _LAYOUT: dict[str, tuple[tuple[str, int, Any, Any, str], ...]] = {
         ("attributes", 9, _BYTES, _MANY, ""),
         ("dropped", 10, _UINT, _ONE, ""),
         ("events", 11, _MESSAGE, _MANY, "Event"),
-        ("status", 15, _BYTES, _ONE, ""),
+        ("status", 15, _MESSAGE, _ONE, "Status"),
     ),
 }
 
@@ -74,10 +74,8 @@ _Parse = Callable[[bytes], Any]
 _span_of: _Parse = _CLASS["Span"].FromString
 _scope_of: _Parse = _CLASS["Scope"].FromString
 _resource_of: _Parse = _CLASS["Resource"].FromString
-_status_of: _Parse = _CLASS["Status"].FromString
 _group_of: _Parse = _CLASS["ResourceSpans"].FromString
 _NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
-_STATUSES = {b"": (0, ""), b"\x18\x00": (0, ""), b"\x18\x01": (1, ""), b"\x18\x02": (2, "")}
 
 
 class _Scoped(NamedTuple):
@@ -193,14 +191,14 @@ class _Group:
                     ids = _ids(span)
                     self._check_times(span)
                 attributes = read(span.attributes)
-                raw_status, events = span.status, span.events
-                status = _STATUSES.get(raw_status) or _status(raw_status)
+                events, status = span.events, span.status
                 kept = self._events(events) if events else ()
             except Fault as fault:
                 raise fault.at(self._where(scope, number, span)) from None
             tally.read += 1
             yield Span(
-                *ids, span.name, start, end, origin, attributes, kept, *status, span.kind, span.dropped, where
+                *ids, span.name, start, end, origin, attributes, kept,
+                status.code, status.message, span.kind, span.dropped, where
             )  # fmt: skip
 
     def _events(self, events: Any) -> tuple[Event, ...]:
@@ -327,11 +325,3 @@ def _ids(span: Any) -> tuple[str, str, str]:
     if parent_id is None:
         raise bad_id("parent span", span.parent_id.hex())
     return trace_id, span_id, "" if is_zero(parent_id) else parent_id
-
-
-def _status(raw: bytes) -> tuple[int, str]:
-    try:
-        status = _status_of(raw)
-    except DecodeError:
-        raise Fault("BAD_ENCODING", "the status of a span is damaged, or its message is not UTF-8") from None
-    return status.code, status.message

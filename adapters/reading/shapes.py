@@ -90,10 +90,16 @@ SHAPES: tuple[Shape, ...] = (
 _CONSOLE = re.compile(rb"\{\s*(resource|instrumentationScope|traceId|name): ")
 
 
+def console(text: bytes, where: Where) -> Refusal | None:
+    """The refusal of what JavaScript prints on a console, which looks like JSON and is none; None for anything else."""
+    if not _CONSOLE.match(text):
+        return None
+    title = "the OpenTelemetry JavaScript console exporter"
+    return refusal("UNSUPPORTED_FORMAT", f"this is the output of {title}", where, found=title, hint=_SDK)
+
+
 def named(text: bytes, where: Where) -> Refusal | None:
     """The refusal of a document whose shape is known and not read here; None where it is unknown, or no JSON."""
-    if _CONSOLE.match(text):
-        return _unsupported("the OpenTelemetry JavaScript console exporter", _SDK, where)
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):

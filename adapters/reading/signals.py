@@ -23,6 +23,7 @@ _SPAN = _layout("2:1,2,3,4,5,9,11,13,15 0:6,10,12,14 1:7,8 5:16")
 _LOG = _layout("1:1,11 0:2,7 2:3,5,6,9,10,12 5:8")
 _METRIC = _layout("2:1,2,3,5,7,9,10,11,12")
 _PROFILE = _layout("2:1,2,5,7,9,10,11 1:3 0:4,6,8")
+_ANY = _layout("2:1,5,6,7 0:2,3 1:4")
 _POINT = _layout("1:2,3,4,5,6,7,11,12,13,14 2:1,5,6,7,8,9,11 0:6,8,10")
 _POINTS = _layout("2:1 0:2,3")
 _GROUP = _layout("2:1,2,3,1000")
@@ -38,7 +39,7 @@ def signal_of(raw: bytes) -> Signal:
     seen = frozenset((number, kind) for number, kind, _ in fields)
     if seen & {(7, 1), (8, 1)} and seen <= _SPAN:
         return "span"
-    if seen <= _LOG and _speaks_of_a_log(seen):
+    if seen <= _LOG and (seen - _SPAN or _has_body(seen, fields)):
         return "log record"
     if seen <= _METRIC and any(number in {5, 7, 9, 10, 11} and _has_points(content) for number, _, content in fields):
         return "metric"
@@ -47,9 +48,12 @@ def signal_of(raw: bytes) -> Signal:
     return "span"
 
 
-def _speaks_of_a_log(seen: _Fields) -> bool:
-    """Whether fields that no span has stand there, or a body without the ids of a span."""
-    return bool(seen - _SPAN) or ((5, 2) in seen and not seen & {(1, 2), (2, 2)})
+def _has_body(seen: _Fields, fields: list[tuple[int, int, bytes]]) -> bool:
+    """Whether a record without the ids of a span holds a value where a span holds its name."""
+    bodies = [content for number, kind, content in fields if (number, kind) == (5, 2)]
+    return (
+        bool(bodies) and not seen & {(1, 2), (2, 2)} and all(wire.chains(body, 0, len(body), _ANY) for body in bodies)
+    )
 
 
 def _has_points(content: bytes) -> bool:
