@@ -4,14 +4,18 @@ import io
 import json
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.message import DecodeError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from labadapt.adapters.sources.otlp import SOURCE
 from labadapt.adapters.span import Input, Limits, Reading, Span, Tally, Wanted
 from labadapt.schema.problems import Problem, Refusal
+from opentelemetry.proto.common.v1.common_pb2 import AnyValue
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 Read = Callable[..., tuple[list[Span], Tally]]
 fixed = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -368,6 +372,53 @@ def test_a_damaged_span_among_others_is_found_by_its_byte(read_bytes: Read, one_
     assert (problem.code, problem.where.trace_id) == ("BAD_ENCODING", "0102030405060708090a0b0c0d0e0f10")
     assert b"X\xffZ" in data[problem.where.offset :]
     assert b"step" not in data[problem.where.offset :]
+
+
+SMALL = (Path(__file__).parents[2] / "samples/producers/pydantic-ai@1.0.10-v1/01_supported.pb").read_bytes()
+
+
+def plain(value: AnyValue) -> Any:
+    kind = value.WhichOneof("value")
+    inner = getattr(value, kind) if kind else None
+    if kind == "array_value":
+        return [plain(item) for item in inner.values]
+    return {pair.key: plain(pair.value) for pair in inner.values} if kind == "kvlist_value" else inner
+
+
+def by_the_generated_classes(data: bytes) -> list[tuple[Any, ...]]:
+    """Every span as the real parser sees it."""
+    return [
+        (
+            span.trace_id.hex(), span.span_id.hex(), span.parent_span_id.hex(), span.name, span.start_time_unix_nano,
+            span.end_time_unix_nano, repr({pair.key: plain(pair.value) for pair in span.attributes}),
+            [event.name for event in span.events], span.status.code, span.status.message, span.kind,
+            span.dropped_attributes_count, scoped.scope.name,
+        )
+        for group in TracesData.FromString(data).resource_spans
+        for scoped in group.scope_spans
+        for span in scoped.spans
+    ]  # fmt: skip
+
+
+@given(st.integers(0, len(SMALL) - 1), st.one_of(st.integers(0, 255), st.sampled_from(b"\x0a\x12\x2a\x32\x4a\x5a\x7a")))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None)
+def test_what_is_read_of_damaged_bytes_is_what_the_real_parser_reads(read_bytes: Read, at: int, byte: int) -> None:
+    data = SMALL[:at] + bytes([byte]) + SMALL[at + 1 :]
+    try:
+        spans, tally = read_bytes(data)
+        expected = by_the_generated_classes(data)
+    except (Refusal, DecodeError):  # the one is stricter on ids and times, the other on fields that no span keeps
+        return
+    if tally.records_aside:
+        return
+    assert [
+        (
+            span.trace_id, span.span_id, span.parent_id, span.name, span.start_ns, span.end_ns, repr(span.attributes),
+            [event.name for event in span.events], span.status_code, span.status_message, span.kind, span.dropped,
+            span.origin.scope_name,
+        )
+        for span in spans
+    ] == expected  # fmt: skip
 
 
 # -- documents in a row, and memory ------------------------------------------------------------------------------------

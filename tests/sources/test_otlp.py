@@ -68,7 +68,16 @@ def test_a_real_export_gives_the_same_spans_in_every_wrapping(
     compress = zstandard.ZstdCompressor().compress
     expected, tally = read_bytes(data)
     assert len(expected) == tally.read == spans
+    shuffled = TracesData()
+    shuffled.CopyFrom(traces)
+    for group in shuffled.resource_spans:
+        for scoped in group.scope_spans:
+            spans_in_reverse = list(scoped.spans)[::-1]
+            del scoped.spans[:]
+            scoped.spans.extend(spans_in_reverse)
     wrappings = {
+        "newest first": shuffled.SerializeToString(),
+        "newest first, as json": json.dumps(json_document(shuffled)).encode(),
         "json": line,
         "json lines": lines,
         "json lines, an empty one first": b"\n" + lines,
@@ -87,6 +96,28 @@ def test_a_real_export_gives_the_same_spans_in_every_wrapping(
     }
     for name, wrapped in wrappings.items():
         assert contents(read_bytes(wrapped)[0]) == contents(expected), name
+
+
+def test_every_real_export_is_read_whole(read_bytes: Read) -> None:
+    counts: dict[str, int] = {}
+    for path in sorted(SAMPLES.glob("*/*.pb")):
+        counts[path.parent.name] = counts.get(path.parent.name, 0) + len(read_bytes(path.read_bytes())[0])
+    assert counts == {
+        "ai-sdk@6.0.326": 72,
+        "ai-sdk@7.0.173-otel": 108,
+        "google-adk@2.13.0-schema2": 106,
+        "langchain-openinference@0.1.80": 139,
+        "langchain-traceloop@0.62.4": 376,
+        "langfuse-observe@5.0.4": 69,
+        "langsmith-otel@0.15.1": 163,
+        "logfire-pydantic-ai-fastmcp@5.4.0": 191,
+        "mlflow-tracing@3.17.2": 69,
+        "openai-agents-openinference@2.6.0-responses": 149,
+        "pydantic-ai@1.0.10-v1": 95,
+        "pydantic-ai@2.68.0-v5-nocontent": 73,
+        "pydantic-ai@2.68.0-v5": 73,
+        "strands@1.62.0-legacy": 114,
+    }
 
 
 def test_several_documents_members_and_frames_in_one_file_are_all_read(
