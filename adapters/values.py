@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-_decode = msgspec.json.Decoder().decode
+_decode_any = msgspec.json.Decoder().decode
 _REDACTED = frozenset({"__REDACTED__", "[REDACTED]", "REDACTED", "<redacted>", "[redacted]", "<REDACTED>"})
 _SCRUBBED = "[Scrubbed due to"
 _MARKS = frozenset("_[R<")  # how each of them begins
@@ -21,6 +21,28 @@ _CUT = "truncated"
 _LOOKS_CUT = re.compile(r'^\s*(?:\{\s*"|\[\s*["\[{\d-])')
 
 Envelope = Callable[[Any], Any]
+
+
+MAX_DEPTH = 500  # levels of JSON in one value; where the decoder stops by itself differs between versions of Python
+_TEXTS = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_BRACKETS = re.compile(r"[\[\]{}]")
+
+
+def _is_deep(text: str) -> bool:
+    """Whether JSON text is nested deeper than `MAX_DEPTH`."""
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return False
+    depth = deepest = 0
+    for bracket in _BRACKETS.findall(_TEXTS.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest > MAX_DEPTH
+
+
+def _decode(text: str) -> Any:
+    if _is_deep(text):
+        raise RecursionError
+    return _decode_any(text)
 
 
 class BadEncoding(ValueError):
