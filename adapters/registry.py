@@ -170,6 +170,12 @@ def _broken(name: str, origin: Origin, why: str) -> Problem:
     )
 
 
+def plugin_fault(value: object, *, stranger: bool) -> str | None:
+    """Why a value is not admitted as a plug-in; None for one that is. `stranger`: from another distribution."""
+    fault = _source_fault if isinstance(value, Source) else _convention_fault
+    return fault(value, stranger=stranger)
+
+
 def _source_fault(value: object, *, stranger: bool) -> str | None:
     if not isinstance(value, Source):
         return f"it is a {type(value).__name__}, not a Source"

@@ -16,7 +16,12 @@ def claims(head: bytes) -> int:
 def decode(given: Input, reading: Reading) -> Iterator[Span]:
     """One span a line: trace id, span id, parent id, start, end, name, and ``key=value;key=value``."""
     wanted = reading.options.get("tenant")
-    for number, line in enumerate(given.stream.read().decode().splitlines(), 1):
+    try:
+        lines = given.stream.read().decode().splitlines()
+    except UnicodeDecodeError as error:
+        where = Where(file=given.name, offset=error.start)
+        raise Refusal(Problem(code="BAD_ENCODING", message="the file is not UTF-8", where=where)) from None
+    for number, line in enumerate(lines, 1):
         if not line.startswith("#") and (wanted is None or f"tenant={wanted}" in line):
             reading.tally.read += 1
             yield span(line, Where(file=given.name, line=number))
@@ -27,6 +32,8 @@ def span(line: str, where: Where) -> Span:
     if len(cells) != COLUMNS:
         raise Refusal(Problem(code="BAD_FIELD", message=f"a line of {len(cells)} cells", where=where, expected="7"))
     trace_id, span_id, parent_id, start, end, name, attributes = cells
+    if not (start.isdigit() and end.isdigit()) or not all("=" in pair for pair in attributes.split(";")):
+        raise Refusal(Problem(code="BAD_FIELD", message="a line that is cut", where=where, found=line[:40]))
     return Span(
         trace_id=trace_id,
         span_id=span_id,
