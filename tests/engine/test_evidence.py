@@ -221,6 +221,12 @@ def test_every_cited_step_must_hold_the_value(run, step, verdict) -> None:
     assert verdict(run, "evidence") == FAIL
 
 
+def test_a_step_that_is_cited_twice_is_judged_once(run, told) -> None:
+    run["output"]["evidence"] = ["s1", "s1"]
+    run["steps"][0]["result"]["rows"] = 0
+    assert told(run, "evidence")["reason"] == 'the result of the cited step "s1" has 0 rows'
+
+
 # -- what the request asks ---------------------------------------------------------------------------------------------
 
 
