@@ -30,10 +30,11 @@ class ToolSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class ConventionSeen(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """One convention, how many spans it read, and the setting that turns its content on."""
+    """One convention, how many spans it claims, of how many it is the first to be asked, and its content setting."""
 
     name: str
     spans: int
+    leading: int
     capture: str
 
 
@@ -88,6 +89,7 @@ class _Seen:
 
     scopes: dict[str, Counter[str]] = field(default_factory=dict)
     conventions: Counter[str] = field(default_factory=Counter)
+    leading: Counter[str] = field(default_factory=Counter)
     tools: dict[str, Counter[str]] = field(default_factory=dict)
     cases: Counter[str] = field(default_factory=Counter)
     policies: Counter[str] = field(default_factory=Counter)
@@ -162,6 +164,7 @@ def inspect_traces(
 def _look(seen: _Seen, observation: Observation) -> None:
     seen.scopes.setdefault(observation.scope, Counter())[observation.role] += 1
     seen.conventions.update(observation.conventions)
+    seen.leading.update(observation.conventions[:1])
     if observation.case_id is not None:
         seen.cases[observation.case_id[1]] += 1
     if observation.policy is not None:
@@ -169,7 +172,7 @@ def _look(seen: _Seen, observation: Observation) -> None:
     if observation.role == "model":
         seen.model_spans += 1
         seen.proposals += len(observation.proposals)
-    if observation.output is not UNSET or observation.lab_output is not UNSET:
+    if isinstance(observation.output, dict) or observation.lab_output is not UNSET:
         seen.outputs += 1
     while observation.start_ns % seen.resolution or observation.end_ns % seen.resolution:
         seen.resolution //= 10
@@ -237,7 +240,7 @@ def _scopes(seen: _Seen) -> list[ScopeSeen]:
 
 def _conventions(seen: _Seen, captures: dict[str, str]) -> list[ConventionSeen]:
     return [
-        ConventionSeen(name=name, spans=spans, capture=captures.get(name, ""))
+        ConventionSeen(name=name, spans=spans, leading=seen.leading[name], capture=captures.get(name, ""))
         for name, spans in sorted(seen.conventions.items())
     ]
 

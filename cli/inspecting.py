@@ -34,6 +34,7 @@ def render_inspection(seen: "Inspection") -> str:
         [_headline(seen)],
         list(_tools(seen.tools)),
         list(_counted("conventions", {one.name: one.spans for one in seen.conventions})),
+        list(_counted("producers", {one.name or "(no scope)": one.spans for one in seen.scopes})),
         list(_names(seen)),
         list(_counted("left aside", {**seen.spans_aside, **seen.records_aside})),
         list(_warnings(seen)),
@@ -74,7 +75,7 @@ def _counted(title: str, counts: Mapping[str, int]) -> Iterator[str]:
 def _names(seen: "Inspection") -> Iterator[str]:
     yield f"cases     {_candidates(seen.cases) or 'none recorded'}"
     yield f"policies  {_candidates(seen.policies) or 'none recorded'}"
-    yield f"outputs   {_count(seen.outputs, 'span')} with a final message"
+    yield f"outputs   {_count(seen.outputs, 'span')} whose final message is an output"
     yield f"models    {_count(seen.model_spans, 'span')}, which propose {_count(seen.proposals, 'call')}"
     yield f"clock     steps of {seen.clock_resolution_ns} ns"
 
@@ -96,7 +97,9 @@ def _warnings(seen: "Inspection") -> Iterator[str]:
         yield f"{_count(seen.missing_parents, 'parent')} missing: whether those runs came to their end is unknown"
     if seen.content_off:
         yield "no call carries arguments or a result: content capture is off"
-        yield from (f"  {one.name}: {printable(one.capture)}" for one in seen.conventions if one.capture)
+        yield from (
+            f"  {one.name}: {printable(one.capture)}" for one in seen.conventions if one.leading and one.capture
+        )
 
 
 def _next(seen: "Inspection") -> Iterator[str]:
