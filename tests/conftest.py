@@ -4,6 +4,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# A slow machine is no failure: speed is measured in bench/, not in timed tests.
+settings.register_profile("labadapt", deadline=None)
+settings.load_profile("labadapt")
 
 Golden = Callable[[Path, str | bytes], None]
 

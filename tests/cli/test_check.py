@@ -68,6 +68,15 @@ def test_invalid_input_is_status_2_and_names_every_fault_of_every_file(labadapt,
     assert "  --> b.json: " in done.stderr
 
 
+def test_a_policy_that_only_one_of_two_bundles_has_is_checked_there(labadapt, run, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(bundle({**run, "policy": "old"}))
+    (tmp_path / "b.json").write_text(bundle({**run, "policy": "new"}))
+    done = labadapt("check", "a.json", "b.json", "--policy", "new")
+    assert done.returncode == 0
+    assert done.stdout.endswith("1 run: 1 passed, 0 failed, 0 inconclusive\n")
+    assert labadapt("check", "a.json", "b.json", "--policy", "newest").returncode == 2
+
+
 def test_contracts_come_from_a_cases_file(labadapt, run, tmp_path: Path) -> None:
     (tmp_path / "cases.yaml").write_text(CASES)
     bare = {key: value for key, value in run.items() if key not in {"request", "contract"}}
