@@ -46,6 +46,7 @@ golden: $(VENV)/develop.stamp
 
 bench: $(VENV)/develop.stamp
 	$(BIN)/python bench/convert.py
+	$(BIN)/python bench/validate.py
 
 docs: $(VENV)/develop.stamp
 	$(BIN)/python docs/generate.py

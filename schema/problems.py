@@ -137,10 +137,6 @@ CODES: dict[str, Code] = _table(
             "The input is OpenTelemetry data, but metrics, logs or profiles.",
             "Export the traces pipeline.",
         ),
-        "PARTIAL_TRACE": (
-            "The server says that it returned only a part of the trace.",
-            "Ask again with a larger limit, or export the trace from the store itself.",
-        ),
         "BAD_ID": (
             "A trace or span id is not 16 or 8 bytes in any known writing, or is all zero.",
             "Look at the exporter: ids are 32 and 16 hex digits in OTLP JSON, 16 and 8 bytes in protobuf.",
