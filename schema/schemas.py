@@ -63,7 +63,7 @@ def json_schema(name: SchemaName) -> dict[str, Any]:
     definitions = {key: _described(key, value) for key, value in made.pop("$defs").items()}
     return {
         "$schema": DIALECT,
-        "$id": f"https://labadapt.dev/schema/{name}-1.json",
+        "$id": f"urn:labadapt:schema:{name}:1",
         "title": _TITLES[name],
         "description": f"Format of a {_TITLES[name].removeprefix('labadapt ')}. Unknown fields are faults.",
         **made,
