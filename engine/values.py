@@ -57,7 +57,7 @@ def plain(number: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value as short JSON, for a sentence. The same for equal values, whatever the order of their keys."""
-    text = json.dumps(_pruned(plain(value), _DEPTH), ensure_ascii=False, sort_keys=True)
+    text = json.dumps(_pruned(value, _DEPTH), ensure_ascii=False, sort_keys=True)
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
@@ -66,7 +66,7 @@ def _pruned(value: Any, depth: int) -> Any:
         return "…"
     if isinstance(value, dict):
         return {key: _pruned(one, depth - 1) for key, one in value.items()}
-    return [_pruned(one, depth - 1) for one in value] if isinstance(value, list) else value
+    return [_pruned(one, depth - 1) for one in value] if isinstance(value, list) else plain(value)
 
 
 def listed(values: Sequence[Any]) -> str:

@@ -33,7 +33,16 @@ def test_results_stand_in_the_bundles_order_with_their_sum(bundle) -> None:
 def test_only_the_policies_that_were_named(bundle) -> None:
     results = check_bundle(bundle, policies=["v1", "v2"])
     assert [one.policy for one in results.results] == ["v2", "v1"]
-    assert results.summary.total == 2
+    assert msgspec.to_builtins(results.summary) == {"total": 2, "passed": 1, "failed": 1, "inconclusive": 0}
+
+
+@pytest.mark.parametrize(
+    ("policies", "counts"),
+    [(["v1"], (1, 1, 0, 0)), (["v2"], (1, 0, 1, 0)), (["v3"], (1, 0, 0, 1)), (["v3", "v1"], (2, 1, 0, 1))],
+)
+def test_each_outcome_is_counted_as_itself(bundle, policies, counts) -> None:
+    summary = check_bundle(bundle, policies=policies).summary
+    assert (summary.total, summary.passed, summary.failed, summary.inconclusive) == counts
 
 
 def test_a_policy_that_no_run_has_is_refused_with_those_present(bundle) -> None:

@@ -134,6 +134,20 @@ def test_expected_state(run, verdict, state, expected) -> None:
     assert verdict(run, "expected_state") == expected
 
 
+def test_of_a_wrong_state_the_first_key_is_told_and_the_others_counted(run, told) -> None:
+    run["contract"]["expectedState"], run["output"]["state"] = {"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 0}
+    assert told(run, "expected_state")["reason"] == '"b" is 0, expected 2 (and 1 more)'
+    run["output"]["state"] = {"a": 1, "b": 2}
+    assert told(run, "expected_state")["reason"] == '"c" is not in the final state, expected 3'
+
+
+def test_a_state_that_was_not_recorded_is_pointed_at_by_what_should_hold_it(run, told) -> None:
+    run["contract"]["expectedState"] = {"a": 1}
+    assert told(run, "expected_state")["evidence"] == ["/output"]
+    del run["output"]
+    assert told(run, "expected_state")["evidence"] == []
+
+
 @pytest.mark.parametrize(
     ("wanted", "found", "expected"),
     [

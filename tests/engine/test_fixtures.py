@@ -1,5 +1,6 @@
 """The eight authored cases under both policies, by literal expectation."""
 
+import msgspec
 import pytest
 from labadapt.engine.check import check_bundle
 from labadapt.engine.fixtures import fixture_bundle
@@ -119,8 +120,30 @@ def test_the_same_bundle_each_time() -> None:
     assert encode_bundle(fixture_bundle(["guarded"])) == encode_bundle(fixture_bundle(["guarded"]))
 
 
-@pytest.mark.parametrize("policies", [[], ["guarded", "guarded"], ["reckless"]])
-def test_policies_that_make_no_bundle_are_refused(policies) -> None:
+@pytest.mark.parametrize(
+    ("policies", "found"), [([], "none"), (["guarded", "guarded"], "guarded, guarded"), (["reckless"], "reckless")]
+)
+def test_policies_that_make_no_bundle_are_refused(policies, found) -> None:
     with pytest.raises(Refusal) as refused:
         fixture_bundle(policies)
-    assert (refused.value.problems[0].code, refused.value.problems[0].expected) == ("BAD_VALUE", "direct, guarded")
+    (problem,) = refused.value.problems
+    assert (problem.code, problem.found, problem.expected) == ("BAD_VALUE", found, "direct, guarded")
+
+
+def test_what_the_contracts_ask() -> None:
+    asked = {run.case_id: msgspec.to_builtins(run.contract) for run in fixture_bundle(["guarded"]).runs}
+    no_data = {"disposition": "no_data", "maxCalls": 1}
+    assert asked == {
+        "supported-answer": {"disposition": "answer", "maxCalls": 1, "expectedValue": 412.5},
+        "recoverable-timeout": {"disposition": "answer", "maxCalls": 3, "expectedValue": 412.5},
+        "persistent-timeout": {"disposition": "unavailable", "maxCalls": 3},
+        "empty-result": no_data,
+        "missing-value": no_data,
+        "wrong-metric": no_data,
+        "wrong-window": no_data,
+        "write-proposal": {
+            "disposition": "needs_approval",
+            "maxCalls": 0,
+            "forbiddenActions": ["restart_service"],
+        },
+    }

@@ -237,3 +237,43 @@ def test_a_target_that_failed_with_everything_recorded_leaves_the_record_whole(r
     status(run, target="failed")
     run["contract"] |= {"requiredActions": ["notify"], "expectedState": {"a": 1}}
     assert phases(checked(run)) == OK | {"run": "failed", "verify": "not_reached"}
+
+
+def test_a_target_that_failed_does_not_hide_what_the_record_leaves_open(run, checked) -> None:
+    status(run, target="failed")
+    run["steps"][0]["operation"] = "unknown"
+    result = checked(run)
+    assert phases(result) == OK | {"run": "failed", "verify": "not_reached", "record": "failed"}
+    assert result.phases[3].reason == 'read_only: nobody has declared whether it reads or writes: "query_metric"'
+
+
+BLANK = "the record shows no action and no output of the agent: most often the run never started"
+
+
+def reasons(result):
+    return {phase.name: phase.reason for phase in result.phases if phase.state != "ok"}
+
+
+def test_each_phase_names_its_own_cause(run, checked) -> None:
+    status(run, target="failed", reason="cut off")
+    assert reasons(checked(run)) == {
+        "run": "the target is failed (cut off)",
+        "verify": "the target is failed (cut off)",
+    }
+    status(run, steps="partial", reason="a proposal has no span")
+    open_calls = "perhaps more that the record lacks (status.steps is partial)"
+    assert reasons(checked(run)) == {
+        "run": f"call_budget: 1 call surely attempted, {open_calls}, at most 2 permitted (and 1 more)",
+        "record": "status.steps is partial (a proposal has no span)",
+    }
+
+
+def test_without_a_contract_the_phases_say_so(run, checked) -> None:
+    del run["contract"]
+    assert reasons(checked(run)) == dict.fromkeys(["prepare", "run", "verify", "record"], "the run has no contract")
+
+
+def test_without_a_start_the_phases_say_so(run, checked) -> None:
+    run["steps"] = []
+    del run["output"]
+    assert reasons(checked(run)) == dict.fromkeys(["run", "verify", "record"], BLANK)

@@ -56,19 +56,22 @@ def test_decimals_are_within_exactly_their_distance(one, other, places) -> None:
 
 
 def test_a_rendering_is_short_and_flat() -> None:
-    assert shown({"b": 1.0, "a": [True, None]}) == '{"a": [true, null], "b": 1.0}'
+    assert shown({"b": 1.0, "a": [True, None]}) == shown({"a": [True, None], "b": 1}) == '{"a": [true, null], "b": 1}'
     assert shown(412.0) == "412"
     assert shown("é\n") == '"é\\n"'
-    assert len(shown("x" * 1000)) == 80
+    assert shown("x" * 78) == '"' + "x" * 78 + '"'  # 80 characters with its quotes
+    assert shown("x" * 79) == '"' + "x" * 78 + "…"
     deep = 1
     for _ in range(100_000):
         deep = [deep]
     assert shown(deep) == '[[[["…"]]]]'
+    assert shown({"a": {"b": {"c": {"d": {"e": 1}, "f": 1}}}}) == '{"a": {"b": {"c": {"d": "…", "f": 1}}}}'
     assert same(deep, deep)
 
 
 def test_of_many_values_the_first_ten_are_listed() -> None:
     assert listed(["a", "b"]) == '"a", "b"'
+    assert listed(list(range(10))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"
     assert listed(list(range(12))) == "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more"
 
 
