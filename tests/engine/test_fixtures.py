@@ -110,6 +110,8 @@ def test_the_bundle_is_valid_and_its_times_are_declared() -> None:
     bundle = fixture_bundle(["direct", "guarded"], "1.2")
     assert validate(encode_bundle(bundle), limits="workbench", require_contract=True) == []
     assert {run.mode for run in bundle.runs} == {"fixture"}
+    assert bundle.schema_version == 1
+    assert [bundle.runs[index].steps[0].result.rows for index in (3, 4)] == [0, 1]  # an empty result, a missing value
     assert [run.policy for run in bundle.runs] == ["direct"] * 8 + ["guarded"] * 8
     assert (bundle.generator.name, bundle.generator.version) == ("labadapt", "1.2")
     steps = bundle.runs[9].steps  # guarded, recoverable-timeout
