@@ -79,7 +79,7 @@ def buffered(stream: BinaryIO) -> io.BufferedReader:
     """The stream, so that its head can be looked at without being consumed."""
     if isinstance(stream, io.BufferedReader):
         return stream
-    return _reader(_chunks(stream))
+    return from_chunks(_chunks(stream))
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes]:
@@ -92,10 +92,11 @@ def _with_head(stream: io.BufferedReader) -> tuple[io.BufferedReader, bytes]:
     if len(head) >= _ENOUGH:
         return stream, head
     head = stream.read(_ENOUGH)
-    return _reader(chain([head], _chunks(stream)) if head else iter(())), head
+    return from_chunks(chain([head], _chunks(stream)) if head else iter(())), head
 
 
-def _reader(chunks: Iterator[bytes]) -> io.BufferedReader:
+def from_chunks(chunks: Iterator[bytes]) -> io.BufferedReader:
+    """A stream of the chunks that an iterator gives."""
     return io.BufferedReader(_Chunks(chunks), buffer_size=HEAD)
 
 
@@ -132,11 +133,11 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         return
     for magic, unpack in _COMPRESSIONS:
         if head.startswith(magic):
-            inner = _reader(unpack(stream, name, limits))
+            inner = from_chunks(unpack(stream, name, limits))
             yield from _unwrap(inner, name, limits, 0, depth + 1)
             return
     if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        inner = _reader(_utf16(stream, name))
+        inner = from_chunks(_utf16(stream, name))
         yield from _unwrap(inner, name, limits, 0, depth + 1)
         return
     if is_json(head):

@@ -83,7 +83,7 @@ class ResourceSpans(msgspec.Struct, rename="camel", gc=False):
     instrumentation_library_spans: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Counted(msgspec.Struct, rename="camel"):
+class Counted(msgspec.Struct, rename="camel"):
     """A scope of logs, metrics or profiles: only counted."""
 
     log_records: list[msgspec.Raw] | None = None
@@ -91,19 +91,21 @@ class _Counted(msgspec.Struct, rename="camel"):
     profiles: list[msgspec.Raw] | None = None
 
 
-class _ResourceOther(msgspec.Struct, rename="camel"):
-    scope_logs: list[_Counted] | None = None
-    scope_metrics: list[_Counted] | None = None
-    scope_profiles: list[_Counted] | None = None
+class ResourceOther(msgspec.Struct, rename="camel"):
+    """`ResourceLogs` and its sisters of the other signals: only counted."""
+
+    scope_logs: list[Counted] | None = None
+    scope_metrics: list[Counted] | None = None
+    scope_profiles: list[Counted] | None = None
 
 
 class Document(msgspec.Struct, rename="camel"):
     """One OTLP JSON document; other signals stand in the same files and are counted."""
 
     resource_spans: list[ResourceSpans] | UnsetType | None = UNSET
-    resource_logs: list[_ResourceOther] | UnsetType | None = UNSET
-    resource_metrics: list[_ResourceOther] | UnsetType | None = UNSET
-    resource_profiles: list[_ResourceOther] | UnsetType | None = UNSET
+    resource_logs: list[ResourceOther] | UnsetType | None = UNSET
+    resource_metrics: list[ResourceOther] | UnsetType | None = UNSET
+    resource_profiles: list[ResourceOther] | UnsetType | None = UNSET
 
 
 @dataclass(frozen=True, slots=True)

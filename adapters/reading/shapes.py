@@ -150,9 +150,22 @@ def named(text: bytes, where: Where) -> Refusal | None:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
+    shape = shape_of(document)
+    return None if shape is None else unsupported(shape, where)
+
+
+def shape_of(document: Any) -> Shape | None:
+    """The shape of a decoded document, if it is known."""
     dotted = _dotted(document)
-    shape = next((shape for shape in SHAPES if shape.fits(dotted)), None)
-    return None if shape is None else _unsupported(shape, where)
+    return next((shape for shape in SHAPES if shape.fits(dotted)), None)
+
+
+def refuse_other(text: bytes, where: Where, source: str, expected: str) -> None:
+    """Refuse a document that is not of the shapes of a source. Raises `Refusal`."""
+    shape = shape_of(msgspec.json.decode(text))
+    if shape is None or shape.source == source:
+        raise unknown(text, where, expected)
+    raise unsupported(shape, where)
 
 
 def _dotted(document: Any) -> Any:
@@ -164,7 +177,8 @@ def _dotted(document: Any) -> Any:
     return document
 
 
-def _unsupported(shape: Shape, where: Where) -> Refusal:
+def unsupported(shape: Shape, where: Where) -> Refusal:
+    """The refusal of a shape by a source that does not read it."""
     reads = f"`labadapt {shape.source} FILE` reads it; `labadapt convert FILE` recognises each file by its content."
     message = f"this is the JSON of {shape.title}"
     return refusal("UNSUPPORTED_FORMAT", message, where, found=shape.title, hint=shape.instead or reads)
