@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from labadapt.adapters.reading.nodes import Node
-from labadapt.adapters.reading.plain import CODES, KINDS, Facts, Keeper, Layout, identifier, iso, members, parent
+from labadapt.adapters.reading.plain import CODES, Facts, Keeper, Layout, identifier, iso, members, parent
 from labadapt.adapters.reading.shapes import claims_of
 from labadapt.adapters.reading.snake import any_value
 from labadapt.adapters.span import Event, Input, Origin, Reading, Source, Span
@@ -74,7 +74,7 @@ def _own(span: Node, keeper: Keeper) -> Facts:
 def _otlp(span: Node, keeper: Keeper) -> Facts:
     start, end, name = span.at("start_time_unix_nano"), span.at("end_time_unix_nano"), span.at("name").text()
     start_ns, end_ns = keeper.times(name, (_stored(start), start), (_stored(end), end))
-    kind, status = span.at("kind"), span.at("status")
+    status = span.at("status")
     return Facts(
         trace_id=identifier(span.at("trace_id"), "trace"),
         span_id=identifier(span.at("span_id"), "span"),
@@ -83,7 +83,6 @@ def _otlp(span: Node, keeper: Keeper) -> Facts:
         start_ns=start_ns,
         end_ns=end_ns,
         origin=_NOWHERE,
-        kind=kind.one_of(KINDS, "SPAN_KIND_") if isinstance(kind.value, str) else kind.count(),
         dropped=span.at("dropped_attributes_count").count(),
         status_code=status.at("code").count(),
         status_message=status.at("message").text(),

@@ -1,8 +1,9 @@
 """OpenTelemetry for Python, console exporter: what `ConsoleSpanExporter` prints, one indented document a span.
 
-Times have microseconds: what is shorter is lost. Neither the instrumentation scope nor the count of dropped attributes
-is printed, so conventions that are told by their scope are not recognised. A tuple is a list. Bytes and NaN are no
-JSON: the exporter fails on the first, and prints the second so that the document is refused.
+Times went through a double and are rounded to microseconds: spans that touch may seem to overlap by one. Neither the
+instrumentation scope nor the count of dropped attributes is printed, so conventions that are told by their scope are
+not recognised. A tuple is a list. Bytes and NaN are no JSON: the exporter fails on the first, and
+prints the second so that the document is refused.
 
 Source of the layout: opentelemetry-python, `ReadableSpan.to_json`.
 """
