@@ -10,15 +10,13 @@ from typing import Any, TypeVar
 
 import msgspec
 from labadapt.schema.model import Bundle, Contract, Generator, Output, Result, Run, RunUsage, Step, Usage
-from labadapt.schema.problems import Problem, Refusal, Where
+from labadapt.schema.problems import Refusal
 from labadapt.schema.result import Results
 from msgspec import UNSET
 
 Record = TypeVar("Record", bound=msgspec.Struct)
 
 _encode = msgspec.json.Encoder(order="deterministic").encode
-_decode_bundle = msgspec.json.Decoder(Bundle).decode
-_decode_results = msgspec.json.Decoder(Results).decode
 
 
 def _whole(value: Any) -> Any:
@@ -89,12 +87,9 @@ def encode_bundle(bundle: Bundle) -> bytes:
 
 def decode_bundle(data: bytes, file: str | None = None) -> Bundle:
     """The bundle that `data` holds. Raises `Refusal` with every fault, as `labadapt.schema.validate` finds them."""
-    from labadapt.schema.validate import validate
+    from labadapt.schema.validate import read_bundle
 
-    problems = validate(data, file=file)
-    if problems:
-        raise Refusal(problems)
-    return _decode_bundle(data)
+    return read_bundle(data, file)
 
 
 def encode_results(results: Results) -> bytes:
@@ -104,19 +99,15 @@ def encode_results(results: Results) -> bytes:
 
 def decode_results(data: bytes, file: str | None = None) -> Results:
     """The results that `data` holds. Raises `Refusal` with every fault."""
-    try:
-        return _decode_results(data)
-    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        raise Refusal(_result_faults(data, file, error)) from None
-
-
-def _result_faults(data: bytes, file: str | None, error: Exception) -> list[Problem]:
-    from labadapt.schema.faults import faults
     from labadapt.schema.parsing import parse
+    from labadapt.schema.schemas import with_integers
 
-    value, problems = parse(data, file)
-    if problems:
-        return problems
-    return faults(value, "result", file) or [
-        Problem(code="NOT_JSON", message=f"the file is no check result: {error}", where=Where(file=file))
-    ]
+    parsed = parse(data, file)
+    if parsed.problems:
+        raise Refusal(parsed.problems)
+    try:
+        return msgspec.convert(with_integers(parsed.value, "result"), Results)
+    except msgspec.ValidationError:
+        from labadapt.schema.faults import faults
+
+        raise Refusal(faults(parsed.value, "result", file)) from None

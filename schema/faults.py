@@ -2,9 +2,10 @@
 
 import difflib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from labadapt.schema.places import by_place, pointer, printable
 from labadapt.schema.problems import Problem, Where
 from labadapt.schema.schemas import SchemaName, definition, json_schema
 
@@ -13,7 +14,6 @@ Violation: TypeAlias = Any  # a jsonschema ValidationError; the stubs type the p
 _VERDICTS = frozenset(
     {"verdict", "verdicts", "outcome", "outcomes", "result", "results", "checks", "passed", "summary"}
 )
-_MOST = 1000  # faults that are told of one value
 _CODES = {
     "type": "WRONG_TYPE",
     "enum": "BAD_VALUE",
@@ -28,19 +28,14 @@ _CODES = {
 }
 
 
-def pointer(path: Iterable[Any], start: str = "") -> str:
-    """The RFC 6901 JSON pointer of a path of keys and indexes."""
-    return start + "".join(f"/{str(part).replace('~', '~0').replace('/', '~1')}" for part in path)
-
-
 def shown(value: Any, width: int = 80) -> str:
     """A value as short JSON, for a message."""
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    text = printable(json.dumps(value, ensure_ascii=False, default=str))
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def faults(value: Any, name: SchemaName, file: str | None, *, key: str | None = None, start: str = "") -> list[Problem]:
-    """Every violation of a format by a parsed value, in document order.
+    """Every violation of a format by a parsed value, in the order of `by_place`.
 
     `key` names a definition of the format (``Run``) that the value is held to instead of the whole; `start` is then
     the value's own JSON pointer.
@@ -48,17 +43,9 @@ def faults(value: Any, name: SchemaName, file: str | None, *, key: str | None = 
     from jsonschema import Draft202012Validator
 
     schema = json_schema(name) if key is None else definition(name, key)
-    validator = Draft202012Validator(schema)
-    found: list[Problem] = []
-    for error in validator.iter_errors(value):  # one for each missing field, of which `_missing` tells all
-        found.extend(_problems(error, file, start))
-        if len(found) > _MOST:
-            break
-    return sorted(dict.fromkeys(found), key=lambda problem: _natural(problem.where.pointer or ""))
-
-
-def _natural(text: str) -> list[tuple[int, int, str]]:
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in text.split("/")]
+    errors: Iterator[Violation] = Draft202012Validator(schema).iter_errors(value)
+    # There is an error for each missing field, of which `_missing` tells all: each problem is kept once.
+    return by_place(problem for error in errors for problem in _problems(error, file, start))
 
 
 def _problems(error: Violation, file: str | None, start: str) -> Iterator[Problem]:
@@ -87,18 +74,29 @@ def _problems(error: Violation, file: str | None, start: str) -> Iterator[Proble
 def _unknown(error: Violation, file: str | None, at: str) -> Iterator[Problem]:
     known = list(error.schema.get("properties", {}))
     for key in sorted(set(error.instance) - set(known)):
-        near = difflib.get_close_matches(key, known, 1)
-        hint = f'Did you mean "{near[0]}"?' if near else None
-        if key.lower() in _VERDICTS and not near:
-            hint = "Verdicts are recomputed from the records; a saved one is never read. Remove it."
         yield Problem(
             code="UNKNOWN_FIELD",
-            message=f'the field "{key}" is not part of the format',
+            message=f'the field "{printable(key)}" is not part of the format',
             where=Where(file=file, pointer=pointer([key], at)),
             found=shown(error.instance[key]),
             expected=", ".join(known),
-            hint=hint,
+            hint=_field_hint(key, known),
         )
+
+
+def _field_hint(key: str, known: list[str]) -> str | None:
+    verdict = key.lower() in _VERDICTS
+    near = _near(key, known, 0.9 if verdict else 0.6)
+    if near is not None:
+        return f'Did you mean "{near}"?'
+    return "Verdicts are recomputed from the records; a saved one is never read. Remove it." if verdict else None
+
+
+def _near(word: str, known: list[str], likeness: float) -> str | None:
+    """Which of the known words was most likely meant, whatever the case of its letters."""
+    folded = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(word.casefold(), folded, 1, likeness)
+    return folded[near[0]] if near else None
 
 
 def _missing(error: Violation, file: str | None, at: str) -> Iterator[Problem]:
@@ -150,8 +148,8 @@ def _plain(error: Violation, file: str | None, at: str) -> Problem:
     keyword = str(error.validator)
     hint = None
     if keyword == "enum" and isinstance(error.instance, str):
-        near = difflib.get_close_matches(error.instance, [str(value) for value in error.validator_value], 1)
-        hint = f'Did you mean "{near[0]}"?' if near else None
+        near = _near(error.instance, [str(value) for value in error.validator_value], 0.6)
+        hint = None if near is None else f'Did you mean "{near}"?'
     return Problem(
         code=_CODES.get(keyword, "BAD_VALUE"),
         message=_MESSAGES.get(keyword, "the value is not permitted"),

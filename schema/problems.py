@@ -133,6 +133,10 @@ CODES: dict[str, Code] = _table(
             "The input holds spans, and none of them belongs to a run of an agent.",
             "Run `labadapt inspect FILE` to see which conventions were recognised, and which were not.",
         ),
+        "PARTIAL_TRACE": (
+            "The store that was asked says of its answer that it is not whole: spans are missing.",
+            "Raise the store's limit, or ask for less at once, and export again; what the store says is quoted.",
+        ),
         "NOT_TRACES": (
             "The input is OpenTelemetry data, but metrics, logs or profiles.",
             "Export the traces pipeline.",

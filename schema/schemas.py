@@ -81,3 +81,41 @@ def definition(name: SchemaName, key: str) -> dict[str, Any]:
     """The schema of one definition of a format, such as `Run`, standing alone."""
     whole = json_schema(name)
     return {"$schema": DIALECT, "$defs": whole["$defs"], **cast("dict[str, Any]", whole["$defs"][key])}
+
+
+def with_integers(value: Any, name: SchemaName, key: str | None = None) -> Any:
+    """A parsed value with whole numbers as integers wherever the format has an integer.
+
+    JSON has one kind of number, so that ``3.0`` is an integer to JSON Schema; typed decoding takes it for a float. Free
+    content is left as it is. `key` names a definition of the format, such as `Run`, that the value is held to.
+    """
+    whole = json_schema(name)
+    return _integers(value, whole["$defs"][key] if key else whole, whole["$defs"])
+
+
+def _integers(value: Any, rule: Any, definitions: dict[str, Any]) -> Any:
+    while isinstance(rule, dict) and "$ref" in rule:
+        rule = definitions[rule["$ref"].rpartition("/")[2]]
+    if not isinstance(rule, dict):  # `additionalProperties: false`
+        return value
+    if isinstance(value, dict):
+        named, others = rule.get("properties", {}), rule.get("additionalProperties", False)
+        return _inside(value, rule, definitions) or {
+            key: _integers(inner, named.get(key, others), definitions) for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [_integers(inner, rule.get("items", False), definitions) for inner in value]
+    whole = type(value) is float and value.is_integer() and _takes_integers(rule)
+    return int(value) if whole else value
+
+
+def _inside(value: Any, rule: dict[str, Any], definitions: dict[str, Any]) -> Any:
+    """The value by the branch of a union that holds a definition, such as that of an object or null; None without."""
+    references = [branch for branch in rule.get("anyOf", ()) if "$ref" in branch]
+    return _integers(value, references[0], definitions) if references else None
+
+
+def _takes_integers(rule: dict[str, Any]) -> bool:
+    return (
+        rule.get("type") == "integer" or 1 in rule.get("enum", ()) or any(map(_takes_integers, rule.get("anyOf", ())))
+    )

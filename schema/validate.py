@@ -1,17 +1,19 @@
 """Validation of a bundle: every fault, not only the first.
 
 The way for good files is short: one typed decoding and the rules that types cannot say. Only runs that fail it are
-held to the JSON Schema in full, so that one bad run in many costs little.
+held to the JSON Schema in full, so that one bad run in many costs little. What can be read of such a run is held to
+the other rules all the same, so that no fault hides another.
 """
 
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import msgspec
 from labadapt.schema.model import Bundle, Contract, Run, Step
-from labadapt.schema.problems import Problem, Where
-from labadapt.schema.timing import nanoseconds, timing_problems
+from labadapt.schema.places import by_place, printable
+from labadapt.schema.problems import Problem, Refusal, Where
+from labadapt.schema.timing import Timeline, nanoseconds, timeline_of, timeline_problems
 from msgspec import UNSET
 
 LimitsName: TypeAlias = Literal["none", "workbench"]
@@ -20,63 +22,190 @@ WORKBENCH_BYTES, WORKBENCH_RUNS, WORKBENCH_STEPS = 2_000_000, 200, 100
 _decode = msgspec.json.Decoder(Bundle).decode
 
 
+@dataclass(frozen=True, slots=True)
+class _Outline:
+    """What the rules within a run and between runs ask of it; of a run with faults, as much as can be read."""
+
+    index: int
+    pair: tuple[str, str] | None
+    ids: list[tuple[int, str]]
+    timeline: Timeline
+    step_count: int
+    has_contract: bool
+    run: Run | None = None  # None where the JSON Schema has told the faults of the run, broken conditions among them
+
+
 def validate(
     data: bytes, *, file: str | None = None, limits: LimitsName = "none", require_contract: bool = False
 ) -> list[Problem]:
-    """Every fault of a bundle file, in document order; empty for a valid one. Total: any bytes.
+    """Every fault of a bundle file, in the order of their places; empty for a valid one. Total: any bytes.
 
     `limits` ``workbench`` holds the file to the page's limits (2 MB, 200 runs, 100 steps a run); `require_contract`
     makes a run without a contract a fault. Source of the rules: docs/format.md.
     """
+    reading = _read(data, file)
+    outlines, problems = reading.outlines, reading.problems
+    if limits == "workbench":
+        problems += [*_size_problems(data, file), *_workbench(outlines, file)]
+    if require_contract:
+        problems += [_no_contract(outline.index, file) for outline in outlines if not outline.has_contract]
+    return by_place(problems) if problems else problems
+
+
+def read_bundle(data: bytes, file: str | None = None) -> Bundle:
+    """The bundle that a file holds. Raises `Refusal` with every fault that `validate` finds."""
+    reading = _read(data, file)
+    if reading.problems or reading.bundle is None:
+        raise Refusal(by_place(reading.problems))
+    return reading.bundle
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What was read of a bundle: itself where it has the right shape, the outlines of its runs, and the faults."""
+
+    bundle: Bundle | None
+    outlines: list[_Outline]
+    problems: list[Problem]
+
+
+def _read(data: bytes, file: str | None) -> _Reading:
+    """Read a bundle, with every fault that no option asks for."""
     from labadapt.schema.parsing import parse
 
-    size = _size_problems(data, file) if limits == "workbench" else []
-    value, problems = parse(data, file)  # the strict reading: duplicate keys, non-finite numbers
-    if problems:
-        return size + problems
-    runs, structure = _typed(data, value, file)
-    rules = [problem for index, run in runs for problem in _run_problems(index, run, file)]
-    found = [*size, *structure, *rules, *_pairs(runs, file)]
-    if limits == "workbench":
-        found += _workbench(runs, file)
-    if require_contract:
-        found += [_no_contract(index, file) for index, run in runs if run.contract is UNSET]
-    return found
+    parsed = parse(data, file)  # the strict reading: what typed decoding does not notice
+    if not parsed.readable:
+        return _Reading(None, [], parsed.problems)
+    reading = _typed(data) if not parsed.problems else None
+    if reading is None:
+        reading = _by_runs(parsed.value, file)
+    rules = [problem for outline in reading.outlines for problem in _rules(outline)]
+    reading.problems = [
+        *parsed.problems,
+        *_untold(reading.problems, parsed.problems),
+        *(_in_file(problem, file) for problem in rules),
+        *_pairs(reading.outlines, file),
+    ]
+    return reading
 
 
-def _typed(data: bytes, value: Any, file: str | None) -> tuple[list[tuple[int, Run]], list[Problem]]:
-    """The runs that have the right shape, with their index, and the faults of all that has not."""
+def _typed(data: bytes) -> _Reading | None:
+    """The short way: the bundle, or None where typed decoding does not take it."""
     try:
-        return list(enumerate(_decode(data).runs)), []
-    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        reason = str(error)
+        bundle = _decode(data)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        return None
+    return _Reading(bundle, [_outline(index, run) for index, run in enumerate(bundle.runs)], [])
+
+
+def _by_runs(value: Any, file: str | None) -> _Reading:
+    """The long way: each run by itself, and in full by the JSON Schema only those that have faults."""
     from labadapt.schema.faults import faults
+    from labadapt.schema.schemas import with_integers
 
     items = value.get("runs") if isinstance(value, dict) else None
     if not isinstance(items, list):
-        return [], faults(value, "bundle", file) or [_unsaid(reason, file)]
-    good: list[tuple[int, Run]] = []
-    problems = faults({**value, "runs": [_SHAPE] * min(len(items), 1)}, "bundle", file)
+        return _Reading(None, [], faults(value, "bundle", file))
+    head = with_integers({**value, "runs": [_SHAPE] * min(len(items), 1)}, "bundle")
+    problems, outlines, runs = faults(head, "bundle", file), list[_Outline](), list[Run]()
     for index, item in enumerate(items):
-        try:
-            good.append((index, msgspec.json.decode(msgspec.json.encode(item), type=Run)))
-        except (msgspec.DecodeError, RecursionError, UnicodeError, TypeError, ValueError):
-            problems += faults(item, "bundle", file, key="Run", start=f"/runs/{index}")
-    return good, problems or [_unsaid(reason, file)]
+        run = _run(item)
+        if run is not None:
+            runs.append(run)
+            outlines.append(_outline(index, run))
+        else:
+            problems += faults(with_integers(item, "bundle", "Run"), "bundle", file, key="Run", start=f"/runs/{index}")
+            outlines += [_sketch(index, item)] if isinstance(item, dict) else []
+    whole = not problems and len(runs) == len(items)
+    bundle = msgspec.structs.replace(msgspec.convert(head, Bundle), runs=runs) if whole else None
+    return _Reading(bundle, outlines, problems)
+
+
+def _run(item: Any) -> Run | None:
+    from labadapt.schema.schemas import with_integers
+
+    try:
+        return msgspec.convert(item, Run)
+    except msgspec.ValidationError:
+        pass
+    try:
+        return msgspec.convert(with_integers(item, "bundle", "Run"), Run)
+    except msgspec.ValidationError:
+        return None
 
 
 _SHAPE = {"caseId": "c", "policy": "p", "mode": "recorded", "durationMs": 0, "steps": []}
 
 
-def _unsaid(reason: str, file: str | None) -> Problem:
-    """What the decoder refuses and JSON Schema has no word for, such as a lone surrogate."""
-    return Problem(code="BAD_ENCODING", message=f"the file cannot be read: {reason}", where=Where(file=file))
+def _untold(problems: list[Problem], told: list[Problem]) -> list[Problem]:
+    """The problems without those of a place whose value could not be read: what it is instead of a number says less."""
+    places = {problem.where.pointer for problem in told if problem.code == "OUT_OF_RANGE"}
+    return [problem for problem in problems if problem.where.pointer not in places]
 
 
-def _run_problems(index: int, run: Run, file: str | None) -> Iterator[Problem]:
-    at = f"/runs/{index}"
-    for problem in (*_conditions(run, at), *_ids(run, at), *_decimals(run, at), *timing_problems(run, at)):
-        yield msgspec.structs.replace(problem, where=msgspec.structs.replace(problem.where, file=file))
+def _in_file(problem: Problem, file: str | None) -> Problem:
+    return msgspec.structs.replace(problem, where=msgspec.structs.replace(problem.where, file=file))
+
+
+# -- outlines ----------------------------------------------------------------------------------------------------------
+
+
+def _outline(index: int, run: Run) -> _Outline:
+    return _Outline(
+        index=index,
+        pair=(run.case_id, run.policy),
+        ids=[(number, step.id) for number, step in enumerate(run.steps)],
+        timeline=timeline_of(run),
+        step_count=len(run.steps),
+        has_contract=run.contract is not UNSET,
+        run=run,
+    )
+
+
+def _sketch(index: int, item: dict[str, Any]) -> _Outline:
+    """The outline of what can be read of a run with faults."""
+    case_id, policy, steps = item.get("caseId"), item.get("policy"), item.get("steps")
+    steps = steps if isinstance(steps, list) else []
+    timed = [(number, step) for number, raw in enumerate(steps) if (step := _timed(raw)) is not None]
+    ids = [(number, raw["id"]) for number, raw in enumerate(steps) if isinstance(raw, dict) and "id" in raw]
+    return _Outline(
+        index=index,
+        pair=(case_id, policy) if isinstance(case_id, str) and isinstance(policy, str) else None,
+        ids=[(number, step_id) for number, step_id in ids if isinstance(step_id, str)],
+        timeline=Timeline(timed, _duration(item), item.get("mode") == "fixture" and len(timed) == len(steps)),
+        step_count=len(steps),
+        has_contract="contract" in item,
+    )
+
+
+def _timed(raw: Any) -> Step | None:
+    """A step with the id and the times of one that has faults elsewhere; None where these have."""
+    if not isinstance(raw, dict):
+        return None
+    known = {key: raw[key] for key in ("id", "startMs", "endMs") if key in raw}
+    try:
+        return msgspec.convert({"tool": "t", "operation": "read", "status": "ok", **known}, Step)
+    except msgspec.ValidationError:
+        return None
+
+
+def _duration(item: dict[str, Any]) -> float | None:
+    try:
+        return msgspec.convert({**_SHAPE, "durationMs": item.get("durationMs")}, Run).duration_ms
+    except msgspec.ValidationError:
+        return None
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def _rules(outline: _Outline) -> Iterator[Problem]:
+    at = f"/runs/{outline.index}"
+    if outline.run is not None:
+        yield from _conditions(outline.run, at)
+    yield from _ids(outline.ids, at)
+    yield from _decimals(outline.timeline, at)
+    yield from timeline_problems(outline.timeline, at)
 
 
 def _conditions(run: Run, at: str) -> Iterator[Problem]:
@@ -98,23 +227,23 @@ def _goes_with(at: str, message: str, found: str, expected: str) -> Problem:
     return Problem(code="BAD_VALUE", message=message, where=Where(pointer=at), found=found, expected=expected)
 
 
-def _ids(run: Run, at: str) -> Iterator[Problem]:
+def _ids(ids: list[tuple[int, str]], at: str) -> Iterator[Problem]:
     seen: dict[str, int] = {}
-    for number, step in enumerate(run.steps):
-        first = seen.setdefault(step.id, number)
+    for number, step_id in ids:
+        first = seen.setdefault(step_id, number)
         if first != number:
             yield Problem(
                 code="DUPLICATE_STEP_ID",
-                message=f'the step id "{step.id}" stands twice in the run',
+                message=f'the step id "{printable(step_id)}" stands twice in the run',
                 where=Where(pointer=f"{at}/steps/{number}/id"),
                 found=f"also at {at}/steps/{first}/id",
             )
 
 
-def _decimals(run: Run, at: str) -> Iterator[Problem]:
+def _decimals(timeline: Timeline, at: str) -> Iterator[Problem]:
     """Times have at most six decimals, so that every one is a whole number of nanoseconds."""
-    times: list[tuple[str, float]] = [(f"{at}/durationMs", run.duration_ms)]
-    for number, step in enumerate(run.steps):
+    times = [] if timeline.duration_ms is None else [(f"{at}/durationMs", timeline.duration_ms)]
+    for number, step in timeline.steps:
         times += _times(step, f"{at}/steps/{number}")
     for place, ms in times:
         if type(ms) is float and ms != nanoseconds(ms) / 1_000_000:
@@ -133,15 +262,18 @@ def _times(step: Step, at: str) -> list[tuple[str, float]]:
     ]
 
 
-def _pairs(runs: list[tuple[int, Run]], file: str | None) -> Iterator[Problem]:
+def _pairs(outlines: list[_Outline], file: str | None) -> Iterator[Problem]:
     seen: dict[tuple[str, str], int] = {}
-    for index, run in runs:
-        first = seen.setdefault((run.case_id, run.policy), index)
-        if first != index:
+    for outline in outlines:
+        if outline.pair is None:
+            continue
+        first = seen.setdefault(outline.pair, outline.index)
+        if first != outline.index:
+            case_id, policy = map(printable, outline.pair)
             yield Problem(
                 code="DUPLICATE_PAIR",
-                message=f'case "{run.case_id}" under policy "{run.policy}" stands twice',
-                where=Where(file=file, pointer=f"/runs/{index}"),
+                message=f'case "{case_id}" under policy "{policy}" stands twice',
+                where=Where(file=file, pointer=f"/runs/{outline.index}"),
                 found=f"also at /runs/{first}",
                 hint="Repetitions are trials: one bundle for each.",
             )
@@ -158,13 +290,14 @@ def _size_problems(data: bytes, file: str | None) -> list[Problem]:
     return [_too_large(Where(file=file), "the file", f"{len(data)} bytes", f"{WORKBENCH_BYTES} bytes")]
 
 
-def _workbench(runs: list[tuple[int, Run]], file: str | None) -> Iterator[Problem]:
-    if len(runs) > WORKBENCH_RUNS:
-        yield _too_large(Where(file=file, pointer="/runs"), "the list of runs", str(len(runs)), str(WORKBENCH_RUNS))
-    for index, count in sorted(Counter({index: len(run.steps) for index, run in runs}).items()):
-        if count > WORKBENCH_STEPS:
-            where = Where(file=file, pointer=f"/runs/{index}/steps")
-            yield _too_large(where, "the list of steps", str(count), str(WORKBENCH_STEPS))
+def _workbench(outlines: list[_Outline], file: str | None) -> Iterator[Problem]:
+    count = outlines[-1].index + 1 if outlines else 0
+    if count > WORKBENCH_RUNS:
+        yield _too_large(Where(file=file, pointer="/runs"), "the list of runs", str(count), str(WORKBENCH_RUNS))
+    for outline in outlines:
+        if outline.step_count > WORKBENCH_STEPS:
+            where = Where(file=file, pointer=f"/runs/{outline.index}/steps")
+            yield _too_large(where, "the list of steps", str(outline.step_count), str(WORKBENCH_STEPS))
 
 
 def _too_large(where: Where, what: str, found: str, most: str) -> Problem:

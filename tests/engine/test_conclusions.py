@@ -173,7 +173,7 @@ def test_values_of_the_state_are_equal_in_depth(run, verdict, wanted, found, exp
 
 def test_a_deep_state_is_compared_to_its_ground(run, verdict) -> None:
     def deep(value):
-        for _ in range(300):
+        for _ in range(200):
             value = [{"in": value}]
         return value
 
