@@ -156,7 +156,7 @@ class Source:
     `claims(head)` says by the first bytes (decompressed, up to 64 KiB) how sure it is that the format is its own: 0
     for not at all, 100 for certain. `decode(input, reading)` yields every span of the input, one at a time, counts
     ``reading.tally.read`` for each, and raises `labadapt.schema.problems.Refusal`, and nothing else, for what it
-    cannot take.
+    cannot take. `export` is a name such as files of the format have, for the example of its help text.
     """
 
     name: str
@@ -164,6 +164,7 @@ class Source:
     claims: Callable[[bytes], int]
     decode: Callable[[Input, Reading], Iterator[Span]]
     options: tuple[SourceOption, ...] = ()
+    export: str = "FILE"
 
 
 # -- conventions -------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ by suffix.
 """
 
 import io
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60
 GZIP = b"\x1f\x8b"
 _CHUNK = 65_536
 _ENOUGH = 512  # to tell every format
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_LAYERS = 8
 _UTF8_MARK = b"\xef\xbb\xbf"
 _ZSTD_CHUNK = 1_024  # one kilobyte of zstd can become 32 MB: fed in small pieces, growth is noticed in time
@@ -43,9 +45,9 @@ FOREIGN: tuple[tuple[bytes, str, str], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """One stream of protobuf or JSON. `offset` is its place in the decompressed input, in bytes."""
+    """One stream of protobuf, JSON or lines of text. `offset` is its place in the decompressed input, in bytes."""
 
-    kind: Literal["protobuf", "json"]
+    kind: Literal["protobuf", "json", "text"]
     stream: io.BufferedReader
     name: str
     offset: int = 0
@@ -77,7 +79,7 @@ def buffered(stream: BinaryIO) -> io.BufferedReader:
     """The stream, so that its head can be looked at without being consumed."""
     if isinstance(stream, io.BufferedReader):
         return stream
-    return _reader(_chunks(stream))
+    return from_chunks(_chunks(stream))
 
 
 def _chunks(stream: BinaryIO) -> Iterator[bytes]:
@@ -90,19 +92,23 @@ def _with_head(stream: io.BufferedReader) -> tuple[io.BufferedReader, bytes]:
     if len(head) >= _ENOUGH:
         return stream, head
     head = stream.read(_ENOUGH)
-    return _reader(chain([head], _chunks(stream)) if head else iter(())), head
+    return from_chunks(chain([head], _chunks(stream)) if head else iter(())), head
 
 
-def _reader(chunks: Iterator[bytes]) -> io.BufferedReader:
+def from_chunks(chunks: Iterator[bytes]) -> io.BufferedReader:
+    """A stream of the chunks that an iterator gives."""
     return io.BufferedReader(_Chunks(chunks), buffer_size=HEAD)
 
 
-def payloads(item: Input, limits: Limits) -> Iterator[Payload]:
-    """Every protobuf or JSON stream of an input, outermost wrapping first.
+def payloads(item: Input, limits: Limits, *, text: bool = False) -> Iterator[Payload]:
+    """Every stream inside an input, outermost wrapping first; lines of text only where they are asked for.
 
     Raises `Refusal`: UNSUPPORTED_FORMAT, UNKNOWN_FORMAT, NO_SPANS (empty), BAD_ENCODING, TOO_LARGE.
     """
-    yield from _unwrap(buffered(item.stream), item.name, limits, 0, 0)
+    for payload in _unwrap(buffered(item.stream), item.name, limits, 0, 0):
+        if payload.kind == "text" and not text:
+            raise _foreign(payload.stream.peek(HEAD), Where(file=payload.name, offset=payload.offset))
+        yield payload
 
 
 def plain_head(stream: io.BufferedReader, name: str, limits: Limits) -> bytes:
@@ -127,11 +133,11 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         return
     for magic, unpack in _COMPRESSIONS:
         if head.startswith(magic):
-            inner = _reader(unpack(stream, name, limits))
+            inner = from_chunks(unpack(stream, name, limits))
             yield from _unwrap(inner, name, limits, 0, depth + 1)
             return
     if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
-        inner = _reader(_utf16(stream, name))
+        inner = from_chunks(_utf16(stream, name))
         yield from _unwrap(inner, name, limits, 0, depth + 1)
         return
     if is_json(head):
@@ -140,6 +146,8 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         yield from _frames(stream, name, limits, depth)
     elif head[0] == 0x0A:
         yield Payload("protobuf", stream, name, offset)
+    elif is_text(head):
+        yield Payload("text", stream, name, offset)
     else:
         raise _foreign(head, where)
 
@@ -157,6 +165,16 @@ def is_json(head: bytes) -> bool:
         return True
     end = 2 + head[1]  # a blank or a bracket: always a length of one byte
     return len(head) < end or not wire.chains(head, 2, end, _GROUP)
+
+
+def is_text(head: bytes) -> bool:
+    """Whether content is lines of text, such as a log with JSON in it, and of no foreign format."""
+    start = head[:_ENOUGH].decode("utf-8", "ignore").encode()  # a character may be cut at the end
+    return (
+        len(start) > len(head[:_ENOUGH]) - 4
+        and not _CONTROL.search(start)
+        and not head.startswith(tuple(magic for magic, _, _ in FOREIGN))
+    )
 
 
 def _foreign(head: bytes, where: Where) -> Exception:

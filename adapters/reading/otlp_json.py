@@ -8,16 +8,18 @@ noticed by counting, and refused; of a repeated scalar the last counts, as in pr
 """
 
 import io
-import json
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 import msgspec
 from labadapt.adapters.reading import shapes
 from labadapt.adapters.reading.documents import Found, Misshapen, documents, path_of, pointer
 from labadapt.adapters.reading.faults import Fault, bad_id, bad_time, refusal, stands_twice
 from labadapt.adapters.reading.ids import from_text, is_zero
+from labadapt.adapters.reading.keys import check_keys
 from labadapt.adapters.reading.pairs import is_wanted, of_attribute
 from labadapt.adapters.reading.times import DAY_NS, EARLIEST_NS, integer
 from labadapt.adapters.reading.values import JsonPair, JsonValue, check_depth, from_json, same
@@ -26,6 +28,8 @@ from labadapt.schema.problems import Refusal, Where
 from msgspec import UNSET, UnsetType
 
 _MOST_NAMES = 65_536
+
+Read = TypeVar("Read")
 
 
 class _Event(msgspec.Struct, rename="camel", gc=False):
@@ -71,13 +75,15 @@ class _ScopeSpans(msgspec.Struct, gc=False):
     spans: list[_Span] | None = None
 
 
-class _ResourceSpans(msgspec.Struct, rename="camel", gc=False):
+class ResourceSpans(msgspec.Struct, rename="camel", gc=False):
+    """`ResourceSpans` in OTLP JSON."""
+
     resource: _Attributed | None = None
     scope_spans: list[_ScopeSpans] | None = None
     instrumentation_library_spans: msgspec.Raw = msgspec.Raw(b"null")
 
 
-class _Counted(msgspec.Struct, rename="camel"):
+class Counted(msgspec.Struct, rename="camel"):
     """A scope of logs, metrics or profiles: only counted."""
 
     log_records: list[msgspec.Raw] | None = None
@@ -85,22 +91,35 @@ class _Counted(msgspec.Struct, rename="camel"):
     profiles: list[msgspec.Raw] | None = None
 
 
-class _ResourceOther(msgspec.Struct, rename="camel"):
-    scope_logs: list[_Counted] | None = None
-    scope_metrics: list[_Counted] | None = None
-    scope_profiles: list[_Counted] | None = None
+class ResourceOther(msgspec.Struct, rename="camel"):
+    """`ResourceLogs` and its sisters of the other signals: only counted."""
+
+    scope_logs: list[Counted] | None = None
+    scope_metrics: list[Counted] | None = None
+    scope_profiles: list[Counted] | None = None
 
 
 class Document(msgspec.Struct, rename="camel"):
     """One OTLP JSON document; other signals stand in the same files and are counted."""
 
-    resource_spans: list[_ResourceSpans] | UnsetType | None = UNSET
-    resource_logs: list[_ResourceOther] | UnsetType | None = UNSET
-    resource_metrics: list[_ResourceOther] | UnsetType | None = UNSET
-    resource_profiles: list[_ResourceOther] | UnsetType | None = UNSET
+    resource_spans: list[ResourceSpans] | UnsetType | None = UNSET
+    resource_logs: list[ResourceOther] | UnsetType | None = UNSET
+    resource_metrics: list[ResourceOther] | UnsetType | None = UNSET
+    resource_profiles: list[ResourceOther] | UnsetType | None = UNSET
 
 
-_decode = msgspec.json.Decoder(Document).decode
+@dataclass(frozen=True, slots=True)
+class Dialect(Generic[Read]):
+    """How a store wraps OTLP JSON.
+
+    `decode` makes a document of bytes, typed. `groups` gives each `ResourceSpans` of it and its JSON pointer; it
+    counts what else stands there, and raises `Refusal` for what it cannot take.
+    """
+
+    decode: Callable[[bytes], Read]
+    groups: Callable[[Found[Read], Reading], Iterable[tuple[ResourceSpans, str]]]
+
+
 _skip = msgspec.json.Decoder(msgspec.Raw).decode
 _KINDS = {"UNSPECIFIED": 0, "INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
 _CODES = {"UNSET": 0, "OK": 1, "ERROR": 2}
@@ -111,27 +130,49 @@ _ESCAPED = re.compile(rb"\xed[\xb2\xb3][\x80-\xbf]")  # what `surrogateescape` m
 
 def decode(stream: io.BufferedReader, name: str, offset: int, reading: Reading) -> Iterator[Span]:
     """Every span of OTLP JSON documents. Raises `Refusal`."""
+    return decode_as(OTLP, stream, name, offset, reading)
+
+
+def decode_as(
+    dialect: Dialect[Read], stream: io.BufferedReader, name: str, offset: int, reading: Reading
+) -> Iterator[Span]:
+    """Every span of documents that hold OTLP JSON in another wrapping. Raises `Refusal`."""
     reader = _Reader(reading)
     try:
-        for found in documents(stream, name, offset, _decoded, reading.limits):
+        for found in documents(stream, name, offset, partial(_decoded, dialect.decode), reading.limits):
             document, reader.damage = found.value
-            _count_others(document, found, reading)
-            if document.resource_spans:
-                _check_lost(document.resource_spans, found)
-                yield from reader.spans(document.resource_spans, found)
+            groups = list(dialect.groups(Found(document, found.text, found.where), reading))
+            if groups:
+                _check_lost([group for group, _ in groups], found)
+                for group, place in groups:
+                    yield from reader.spans(group, place, found)
             elif found.text.count(b'"resourceSpans"') > 1:
-                _check_keys(found)
+                check_keys(found.text, found.where)
     except Misshapen as wrong:
-        raise _refused(wrong) from None
+        raise refused(wrong) from None
+
+
+def _groups(found: Found[Document], reading: Reading) -> Iterable[tuple[ResourceSpans, str]]:
+    _count_others(found.value, found, reading)
+    return placed(found.value.resource_spans, "/resourceSpans")
+
+
+def placed(groups: list[ResourceSpans] | UnsetType | None, place: str) -> Iterator[tuple[ResourceSpans, str]]:
+    """Each group of a list with its JSON pointer."""
+    for number, group in enumerate(groups or ()):
+        yield group, f"{place}/{number}"
+
+
+OTLP = Dialect(msgspec.json.Decoder(Document).decode, _groups)
 
 
 # -- documents ---------------------------------------------------------------------------------------------------------
 
 
-def _decoded(text: bytes) -> tuple[Document, str]:
+def _decoded(decode: Callable[[bytes], Read], text: bytes) -> tuple[Read, str]:
     """The document, and the mark that stands in it for bytes that are not UTF-8; the mark is empty if all are."""
     try:
-        return _decode(text), ""
+        return decode(text), ""
     except msgspec.ValidationError:
         raise
     except msgspec.DecodeError as error:
@@ -141,7 +182,7 @@ def _decoded(text: bytes) -> tuple[Document, str]:
     whole = bytes(text)
     mark = next(mark for mark in _marks() if mark.encode() not in whole)
     repaired = whole.decode("utf-8", "surrogateescape").encode("utf-8", "surrogatepass")
-    return _decode(_ESCAPED.sub(mark.encode(), repaired)), mark
+    return decode(_ESCAPED.sub(mark.encode(), repaired)), mark
 
 
 def _marks() -> Iterator[str]:
@@ -164,7 +205,7 @@ def _count_others(document: Document, found: Found[Any], reading: Reading) -> No
         raise shapes.named(found.text, found.where) or shapes.unknown(found.text, found.where)
 
 
-def _check_lost(groups: list[_ResourceSpans], found: Found[Any]) -> None:
+def _check_lost(groups: list[ResourceSpans], found: Found[Any]) -> None:
     """Refuse keys that stand twice in an object where that lost spans or attributes."""
     if any(bytes(group.instrumentation_library_spans) != b"null" for group in groups):
         raise shapes.named(found.text, found.where) or shapes.unknown(found.text, found.where)
@@ -179,39 +220,14 @@ def _check_lost(groups: list[_ResourceSpans], found: Found[Any]) -> None:
                 if span.events or span.links:
                     lists += sum(inner.attributes is not None for inner in (*(span.events or ()), *(span.links or ())))
     if found.text.count(b'"startTimeUnixNano"') != starts or found.text.count(b'"attributes"') != lists:
-        _check_keys(found)
+        check_keys(found.text, found.where)
 
 
 def _has_list(attributed: _Attributed | None) -> bool:
     return attributed is not None and attributed.attributes is not None
 
 
-class _Twice(Exception):
-    """A key that stands twice in one object."""
-
-
-def _check_keys(found: Found[Any]) -> None:
-    """Look at every object of a document, slowly."""
-    try:
-        json.loads(found.text.decode("utf-8", "replace"), object_pairs_hook=_unique, parse_int=len)
-    except _Twice as twice:
-        message = f"the key {str(twice)[:80]!r} stands twice in one JSON object"
-        raise refusal("DUPLICATE_KEY", message, found.where, found=str(twice)[:80], expected="each key once") from None
-    except RecursionError:
-        raise refusal("TOO_DEEP", "the JSON is nested too deep", found.where) from None
-    except ValueError as error:
-        raise refusal("BAD_ENCODING", "this is no JSON document", found.where, found=str(error)[:80]) from None
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> None:
-    keys = set()
-    for key, _ in pairs:
-        if key in keys:
-            raise _Twice(key)
-        keys.add(key)
-
-
-def _refused(wrong: Misshapen) -> Refusal:
+def refused(wrong: Misshapen) -> Refusal:
     """The refusal of a document whose fields have another type or shape: its format, or the path of the field."""
     named = shapes.named(wrong.text, wrong.where)
     if named is not None:
@@ -277,20 +293,18 @@ class _Reader:
         self._names = _Names(reading.wanted)
         self.damage = ""
 
-    def spans(self, groups: list[_ResourceSpans], found: Found[Any]) -> Iterator[Span]:
-        """The spans of decoded `ResourceSpans`, in a document that was found. Raises `Refusal`."""
-        for number, group in enumerate(groups):
-            place = f"/resourceSpans/{number}"
-            resource = self._of(group.resource, found, place + "/resource")
-            for inner, scoped in enumerate(group.scope_spans or ()):
-                scope = scoped.scope or _Attributed()
-                within = f"{place}/scopeSpans/{inner}"
-                attributes = self._of(scope, found, within + "/scope")
-                if self.damage and self.damage in f"{scope.name} {scope.version}":
-                    where = msgspec.structs.replace(found.where, pointer=within + "/scope")
-                    raise refusal("BAD_ENCODING", "the name or version of a scope is not UTF-8", where)
-                origin = Origin(resource, scope.name or "", scope.version or "", attributes)
-                yield from self._of_scope(scoped.spans or [], origin, found.where, within)
+    def spans(self, group: ResourceSpans, place: str, found: Found[Any]) -> Iterator[Span]:
+        """The spans of one decoded `ResourceSpans`, at a place in a document that was found. Raises `Refusal`."""
+        resource = self._of(group.resource, found, place + "/resource")
+        for inner, scoped in enumerate(group.scope_spans or ()):
+            scope = scoped.scope or _Attributed()
+            within = f"{place}/scopeSpans/{inner}"
+            attributes = self._of(scope, found, within + "/scope")
+            if self.damage and self.damage in f"{scope.name} {scope.version}":
+                where = msgspec.structs.replace(found.where, pointer=within + "/scope")
+                raise refusal("BAD_ENCODING", "the name or version of a scope is not UTF-8", where)
+            origin = Origin(resource, scope.name or "", scope.version or "", attributes)
+            yield from self._of_scope(scoped.spans or [], origin, found.where, within)
 
     def _of(self, attributed: _Attributed | None, found: Found[Any], place: str) -> dict[str, Any]:
         try:

@@ -1,34 +1,43 @@
-"""The JSON in which traces arrive and that is no OTLP JSON, told by its first keys and refused by name.
+"""The JSON in which traces arrive and that is no OTLP JSON, told by its first keys.
 
-A shape that a source of its own reads leaves this table. The table stands in the order of asking: the more particular
-first.
+Each shape names the source that reads it, which claims files by this table, or what to export instead: then it is
+refused by name. The table stands in the order of asking: the more particular first.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from labadapt.adapters.reading.faults import refusal
+from labadapt.adapters.reading.heads import first_paths
 from labadapt.schema.problems import Refusal, Where
 
 _COLLECTOR = "Send the traces through an OpenTelemetry Collector and give what its file exporter writes."
 _SDK = "Export OTLP from the application: set OTEL_TRACES_EXPORTER=otlp, or add an OTLP file exporter."
+_SURE = 95
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One shape: how it is called, whether a document has it, and how to export OTLP instead."""
+    """One shape: how it is called, the paths that show it, and the source that reads it or how to export OTLP instead.
+
+    `shown_by`: alternatives, each of paths that all lead to something (``[]``: the first item of a list).
+    """
 
     title: str
-    fits: Callable[[Any], bool]
-    instead: str
+    shown_by: tuple[tuple[str, ...], ...]
+    source: str = ""
+    instead: str = ""
 
+    def fits(self, document: Any) -> bool:
+        """Whether a document has this shape."""
+        return any(all(_leads(document, path.split(".")) for path in paths) for paths in self.shown_by)
 
-def _has(*paths: str) -> Callable[[Any], bool]:
-    """Whether all these dotted paths lead to something; ``[]`` is the first item of a list."""
-    return lambda document: all(_leads(document, path.split(".")) for path in paths)
+    def seen(self, found: frozenset[str]) -> bool:
+        """Whether the paths that were found show this shape."""
+        return any(found.issuperset(paths) for paths in self.shown_by)
 
 
 def _leads(value: Any, steps: list[str]) -> bool:
@@ -44,49 +53,86 @@ def _leads(value: Any, steps: list[str]) -> bool:
     return True
 
 
-def _either(*fits: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda document: any(fit(document) for fit in fits)
-
-
 SHAPES: tuple[Shape, ...] = (
-    Shape("OTLP with the field names of protobuf (resource_spans)", _has("resource_spans"), _COLLECTOR),
-    Shape("a list of OTLP documents", _has("[].resourceSpans"), "Write one document a line: jq -c '.[]' FILE."),
     Shape(
         "OTLP from before 2022 (instrumentationLibrarySpans)",
-        _has("resourceSpans.[].instrumentationLibrarySpans"),
-        "Upgrade the exporter to OTLP 1.0 or later, or " + _COLLECTOR[0].lower() + _COLLECTOR[1:],
+        (("resourceSpans.[].instrumentationLibrarySpans",), ("batches.[].instrumentationLibrarySpans",)),
+        instead="Upgrade the exporter to OTLP 1.0 or later, or " + _COLLECTOR[0].lower() + _COLLECTOR[1:],
     ),
     Shape(
-        "Grafana Tempo",
-        _either(_has("batches"), _has("trace.resourceSpans"), _has("trace.batches")),
-        "Ask Tempo's /api/traces/TRACE-ID with the header 'Accept: application/protobuf', which answers in OTLP.",
+        "OTLP with the field names of protobuf (resource_spans)",
+        (("resource_spans",), ("resource", "scope_spans")),
+        source="protojson",
     ),
-    Shape("the Jaeger v3 API", _has("result.resourceSpans"), "Give the value of `result` alone: it is OTLP JSON."),
-    Shape("the Jaeger v1 API", _either(_has("data.[].spans"), _has("spans", "processes")), _COLLECTOR),
-    Shape("the OpenTelemetry Java logging exporter", _has("scopeSpans"), _SDK),
-    Shape("Zipkin v2", _either(_has("[].traceId", "[].id"), _has("traceId", "id")), _COLLECTOR),
+    Shape("a list of OTLP documents", (("[].resourceSpans",),), instead="Write one document a line: jq -c '.[]' FILE."),
+    Shape("Grafana Tempo", (("batches",), ("trace.resourceSpans",), ("trace.batches",)), source="tempo"),
+    Shape("the Jaeger v3 API", (("result.resourceSpans",),), source="jaeger"),
+    Shape(
+        "the Jaeger v1 API",
+        (
+            ("data.[].traceID", "data.[].spans"),
+            ("data.[].spans", "data.[].processes"),
+            ("traceID", "spans"),
+            ("spans", "processes"),
+        ),
+        source="jaeger",
+    ),
+    Shape(
+        "the OpenTelemetry Java logging exporter", (("scopeSpans",), ("resource", "scopeLogs")), source="java-logging"
+    ),
+    Shape("Zipkin v2", (("[].traceId", "[].id"), ("[].[].traceId", "[].[].id"), ("traceId", "id")), source="zipkin"),
+    Shape(
+        "Arize Phoenix",
+        (
+            ("data.[].start_time_unix_nano",),
+            ("data.[].attributes.[].key", "next_cursor"),
+            ("data.[].context.trace_id", "data.[].span_kind"),
+            ("context.trace_id", "span_kind"),
+            ("[].context.trace_id", "[].span_kind"),
+        ),
+        source="phoenix",
+    ),
     Shape(
         "the OpenTelemetry Python console exporter",
-        _either(_has("context.trace_id"), _has("[].context.trace_id")),
-        _SDK,
+        (("context.trace_id",), ("[].context.trace_id",)),
+        source="python-console",
     ),
-    Shape("Go's stdouttrace exporter", _either(_has("Name", "SpanContext"), _has("[].SpanContext")), _SDK),
+    Shape("Go's stdouttrace exporter", (("Name", "SpanContext"), ("[].SpanContext",)), source="go-stdout"),
     Shape(
         "ClickHouse rows of the Collector",
-        _either(_has("TraceId", "SpanAttributes"), _has("[].SpanAttributes"), _has("data.[].SpanAttributes")),
-        _COLLECTOR,
+        (("TraceId", "SpanAttributes"), ("[].SpanAttributes",), ("data.[].SpanAttributes",)),
+        source="clickhouse",
     ),
-    Shape("Arize Phoenix", _has("data.[].start_time_unix_nano"), _COLLECTOR),
     Shape(
-        "an MLflow trace", _has("info", "data.spans"), "Let MLflow export OTLP: set OTEL_EXPORTER_OTLP_TRACES_ENDPOINT."
+        "an MLflow trace",
+        (
+            ("info", "data.spans"),
+            ("info.trace_id", "info.trace_location"),
+            ("info.request_id", "info.experiment_id"),
+            ("[].info", "[].data.spans"),
+            ("[].info.trace_id", "[].info.trace_location"),
+            ("traces.[].info", "traces.[].data.spans"),
+        ),
+        source="mlflow",
     ),
-    Shape("LangSmith runs", _either(_has("run_type"), _has("[].run_type"), _has("runs.[].run_type")), _SDK),
-    Shape("Datadog", _either(_has("[].[].trace_id"), _has("traces.[].[].trace_id")), _COLLECTOR),
-    Shape(
-        "AWS X-Ray", _either(_has("Traces.[].Segments"), _has("Segments"), _has("trace_id", "start_time")), _COLLECTOR
-    ),
-    Shape("Honeycomb rows", _either(_has("trace\0trace_id"), _has("[].trace\0trace_id")), _COLLECTOR),
+    Shape("LangSmith runs", (("run_type",), ("[].run_type",), ("runs.[].run_type",)), instead=_SDK),
+    Shape("Datadog", (("[].[].trace_id",), ("traces.[].[].trace_id",)), instead=_COLLECTOR),
+    Shape("AWS X-Ray", (("Traces.[].Segments",), ("Segments",), ("trace_id", "start_time")), instead=_COLLECTOR),
+    Shape("Honeycomb rows", (("trace\0trace_id",), ("[].trace\0trace_id",)), instead=_COLLECTOR),
 )
+
+
+def claims_of(source: str) -> Callable[[bytes], int]:
+    """The `claims` of a source that reads shapes of the table: certain, where the first bytes show one of its own."""
+
+    def claims(head: bytes) -> int:
+        found = first_paths(head)
+        shape = next((shape for shape in SHAPES if shape.seen(found)), None)
+        return _SURE if shape is not None and shape.source == source else 0
+
+    return claims
+
+
 _CONSOLE = re.compile(rb"\{\s*(resource|instrumentationScope|traceId|name): ")
 
 
@@ -104,10 +150,22 @@ def named(text: bytes, where: Where) -> Refusal | None:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    for shape in SHAPES:
-        if shape.fits(_dotted(document)):
-            return _unsupported(shape.title, shape.instead, where)
-    return None
+    shape = shape_of(document)
+    return None if shape is None else unsupported(shape, where)
+
+
+def shape_of(document: Any) -> Shape | None:
+    """The shape of a decoded document, if it is known."""
+    dotted = _dotted(document)
+    return next((shape for shape in SHAPES if shape.fits(dotted)), None)
+
+
+def refuse_other(text: bytes, where: Where, source: str, expected: str) -> NoReturn:
+    """Refuse a document that is not of the shapes of a source. Raises `Refusal`."""
+    shape = shape_of(msgspec.json.decode(text.decode("utf-8", "replace")))
+    if shape is None or shape.source == source:
+        raise unknown(text, where, expected)
+    raise unsupported(shape, where)
 
 
 def _dotted(document: Any) -> Any:
@@ -119,16 +177,19 @@ def _dotted(document: Any) -> Any:
     return document
 
 
-def _unsupported(title: str, instead: str, where: Where) -> Refusal:
-    return refusal("UNSUPPORTED_FORMAT", f"this is the JSON of {title}", where, found=title, hint=instead)
+def unsupported(shape: Shape, where: Where) -> Refusal:
+    """The refusal of a shape by a source that does not read it."""
+    reads = f"`labadapt {shape.source} FILE` reads it; `labadapt convert FILE` recognises each file by its content."
+    message = f"this is the JSON of {shape.title}"
+    return refusal("UNSUPPORTED_FORMAT", message, where, found=shape.title, hint=shape.instead or reads)
 
 
-def unknown(text: bytes, where: Where) -> Refusal:
-    """The refusal of a JSON document that is of no format: its keys are named."""
+def unknown(text: bytes, where: Where, expected: str = "resourceSpans") -> Refusal:
+    """The refusal of a JSON document that is of no format: its keys are named, and the key of the one expected."""
     try:
         document = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         document = None
     keys = ", ".join(sorted(document)[:8]) if isinstance(document, dict) else text[:40].decode("utf-8", "replace")
     message = "this JSON document is of no format that is read"
-    return refusal("UNKNOWN_FORMAT", message, where, found=keys[:200], expected="resourceSpans")
+    return refusal("UNKNOWN_FORMAT", message, where, found=keys[:200], expected=expected)

@@ -24,12 +24,11 @@ def source_command(name: str) -> click.Command | None:
         if name in sources():
             sources()[name]  # raises: it was found, and it is broken
         return None
-    return conversion_command(source.name, source, f"{source.summary}\n\n{_example(source.name)}", source.summary)
+    return conversion_command(source.name, source, f"{source.summary}\n\n{_example(source)}", source.summary)
 
 
-def _example(name: str) -> str:
-    export = "traces.pb" if name == "otlp" else "FILE"
-    return f"\b\nExample:\n  labadapt {name} {export} --out bundle.json"
+def _example(source: "Source") -> str:
+    return f"\b\nExample:\n  labadapt {source.name} {source.export} --out bundle.json"
 
 
 def conversion_command(name: str, source: "Source | None", text: str, summary: str) -> click.Command:

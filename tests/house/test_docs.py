@@ -40,12 +40,29 @@ def shell(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+# A sample for each name that the examples of the sources give.
+EXPORTS = {
+    "app.log": "java-logging.log",
+    "console.txt": "python-console.txt",
+    "jaeger.json": "jaeger-1.json",
+    "mlflow.json": "mlflow-3.json",
+    "otel_traces.jsonl": "clickhouse.jsonl",
+    "phoenix.json": "phoenix.json",
+    "spans.json": "protojson.json",
+    "stdout.txt": "go-stdout.txt",
+    "tempo.json": "tempo-2.json",
+    "zipkin.json": "zipkin-python.json",
+}
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the files that the examples of the help texts name."""
     shutil.copy(EXPORT, tmp_path / "traces.pb")
     shutil.copy(SAMPLES / "metric-agent.mapping.yaml", tmp_path / "mapping.yaml")
     shutil.copy(SAMPLES / "metric-agent.cases.yaml", tmp_path / "cases.yaml")
+    for name, sample in EXPORTS.items():
+        shutil.copy(SAMPLES / "formats" / sample, tmp_path / name)
     convert = "labadapt otlp traces.pb --case 02_timeout_recovered --mapping mapping.yaml --out bundle.json --quiet"
     assert shell(convert, tmp_path).returncode == 0
     return tmp_path
