@@ -157,6 +157,12 @@ def _keyword_call(value: Any) -> Any:
     return keywords if isinstance(keywords, dict) and value.get("args") == [] else UNSET
 
 
+def _keywords(value: Any) -> Any:
+    """``{"kwargs": {…}}`` of a function that takes only keywords, where the producer binds every call so."""
+    keywords = value.get("kwargs") if isinstance(value, dict) and value.keys() == {"kwargs"} else UNSET
+    return keywords if isinstance(keywords, dict) else UNSET
+
+
 def _traceloop_input(value: Any) -> Any:
     """Traceloop's ``{input_str, inputs, kwargs, …}``: the inputs, which are typed; never the printed string."""
     if isinstance(value, dict) and "input_str" in value:
@@ -285,6 +291,7 @@ def _json_again(value: Any) -> Any:
 
 ENVELOPES: Mapping[str, Envelope] = {
     "keyword-call": _keyword_call,
+    "keywords": _keywords,
     "traceloop-input": _traceloop_input,
     "output": _output,
     "langchain-message": _tool_message,

@@ -6,7 +6,6 @@ _KIND, _OUT, _SCOPE = "openinference.span.kind", "output.value", "openinference.
 _JSON_IN, _JSON_OUT = Match("input.mime_type", ("application/json",)), Match("output.mime_type", ("application/json",))
 _ADK, _AGENTS_SDK = Match(scopes=(_SCOPE + "google_adk",)), Match(scopes=(_SCOPE + "openai_agents",))
 _PARAMETERS = Match(scopes=(_SCOPE + "google_adk", _SCOPE + "agno", _SCOPE + "autogen"))  # elsewhere: a schema
-_MESSAGE, _UNWRAP = ("output", "langchain-message"), ("langchain-content", "llama-index-output")
 
 CONVENTION = Convention(
     name="openinference",
@@ -23,21 +22,22 @@ CONVENTION = Convention(
     tool_name=(Field("tool.name"), Field(place="name")),
     call_id=(
         *texts("", "tool.id", "tool_call.id"),
-        Field(_OUT, "json-else-text", envelope=_MESSAGE, inside=("tool_call_id",)),
+        Field(_OUT, "json-else-text", envelope=("output", "langchain-message"), inside=("tool_call_id",)),
         Field(_OUT, "structured", envelope=("adk-object",), inside=("id",), when=_ADK),
     ),
     arguments=(
+        Field("input.value", "json", when=Match(scopes=(_SCOPE + "llama_index",)), envelope=("keywords",)),
         Field("input.value", "json", when=_JSON_IN, envelope=("keyword-call",)),
         Field("input.value", "structured", envelope=("keyword-call",)),
         Field("tool.parameters", "json", when=_PARAMETERS),
     ),
     result=(
         Field(_OUT, "structured", when=_ADK, envelope=("adk-response", "single-result")),
-        Field(_OUT, "json-else-text", when=_JSON_OUT, envelope=_UNWRAP),
-        Field(_OUT, "structured", envelope=_UNWRAP),
+        Field(_OUT, "json-else-text", when=_JSON_OUT, envelope=("langchain-content", "llama-index-output")),
+        Field(_OUT, "structured", envelope=("langchain-content", "llama-index-output")),
     ),
     failing=(
-        Failing(key="status", values=("error",), envelope=_MESSAGE),
+        Failing(key="status", values=("error",), envelope=("output", "langchain-message")),
         Failing(key="is_error", values=(True,), envelope=("llama-index",)),
         Failing(match=_AGENTS_SDK, key="<absent>", status="unknown"),
     ),

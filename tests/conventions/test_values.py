@@ -249,3 +249,12 @@ def test_positional_arguments_stay_as_they_were_recorded(see) -> None:
 def test_adk_without_content_records_no_arguments(see, args) -> None:
     call = see({**OTEL, "gcp.vertex.agent.tool_call_args": args}, scope="gcp.vertex.agent").call
     assert call.arguments is UNSET
+
+
+def test_llama_index_binds_a_call_as_keywords_and_others_have_a_parameter_of_that_name(see) -> None:
+    attributes = {"openinference.span.kind": "TOOL", "tool.name": "query", "input.mime_type": "application/json"}
+    attributes |= {"input.value": '{"kwargs": {"metric": "latency"}}'}
+    assert see(attributes, scope="openinference.instrumentation.llama_index").call.arguments == {"metric": "latency"}
+    assert see(attributes, scope="openinference.instrumentation.smolagents").call.arguments == {
+        "kwargs": {"metric": "latency"}
+    }
