@@ -36,8 +36,9 @@ def init(bundle: str, out: str | None) -> None:
 
 @command.command("lint")
 @click.argument("file", type=FILE)
+@click.option("--mapping", type=FILE, help="Mapping file whose tools are all that an action may name.")
 @common
-def lint(file: str) -> int:
+def lint(file: str, mapping: str | None) -> int:
     """Name every fault of a cases FILE, with its line.
 
     \b
@@ -48,6 +49,15 @@ def lint(file: str) -> int:
     from labadapt.cli.commands.validate import report_faults
 
     shown = display_name(file)
-    faults = lint_cases(read_file(file), shown)
+    faults = lint_cases(read_file(file), shown, tools=_tools(mapping))
     report_faults({shown: faults})
     return Status.INVALID if faults else Status.PASSED
+
+
+def _tools(mapping: str | None) -> frozenset[str]:
+    """The tools that a mapping file declares. Raises `Refusal` for a faulty one."""
+    if mapping is None:
+        return frozenset()
+    from labadapt.adapters.mapping import read_mapping
+
+    return frozenset(read_mapping(read_file(mapping), display_name(mapping)).tools or {})

@@ -196,3 +196,15 @@ def test_the_fixtures_are_a_bundle_like_any_other(labadapt) -> None:
     assert "8 runs: 8 passed" in written.stderr
     assert labadapt("validate", "-", given=written.stdout).returncode == 0
     assert "8 runs: 8 passed" in labadapt("check", "-", given=written.stdout).stdout
+
+
+def test_an_action_that_no_declared_tool_carries_is_named(labadapt, tmp_path: Path) -> None:
+    contract = "{disposition: answer, maxCalls: 1, forbiddenActions: [restart_service]}"
+    cases = CASES.replace("{disposition: answer, maxCalls: 1, expectedValue: 412.5}", contract)
+    (tmp_path / "cases.yaml").write_text(cases, encoding="utf-8")
+    (tmp_path / "mapping.yaml").write_text("schemaVersion: 1\ntools: {query_metric: {operation: read}}\n", "utf-8")
+    assert labadapt("cases", "lint", "cases.yaml").returncode == 0  # nothing says which tools there are
+    done = labadapt("cases", "lint", "cases.yaml", "--mapping", "mapping.yaml")
+    assert done.returncode == 2
+    assert 'error[BAD_VALUE]: An action names the unknown tool "restart_service".' in done.stdout + done.stderr
+    assert "cases.yaml: line 5" in done.stdout + done.stderr
