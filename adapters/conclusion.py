@@ -117,19 +117,20 @@ def _wrong(what: str, found: Any, expected: str, span: Observation | None) -> Pr
 _INFRASTRUCTURE = ("healthy", "failed", "unknown")
 
 
-def status_of(
-    run: RunSpans, agents: list[Observation], reporting: list[Observation], unseen: int, *, silent: bool
+def status_of(  # noqa: PLR0913 - each is another ground for doubt
+    run: RunSpans, agents: list[Observation], reporting: list[Observation], unseen: int, *, silent: bool, bare: bool
 ) -> Status | UnsetType:
     """The health of a run; `UNSET` where nothing is wrong with it.
 
     `reporting`: the spans that carry `lab.infrastructure`. `unseen`: how many proposals no span shows. `silent`: no
     final message was recorded at all, so that how the run ended is not known. (An absent output says in the native
-    format that the run ended without one, which such a record does not show.)
+    format that the run ended without one, which such a record does not show.) `bare`: neither tool nor model spans
+    were recorded, and the application names neither case nor output itself, so that nobody says that no call was made.
     """
     infrastructure = _infrastructure(run, reporting) if reporting else "healthy"
     failed = _failure(run, agents)
     broken = bool(run.missing) or run.root is None
-    if not (infrastructure != "healthy" or failed is not None or broken or unseen or run.stray or silent):
+    if not (infrastructure != "healthy" or failed is not None or broken or unseen or run.stray or silent or bare):
         return UNSET
     reasons = []
     target, steps = "completed", "complete"
@@ -139,6 +140,9 @@ def status_of(
     if silent and failed is None:
         target = "unknown"
         reasons.append("no final message was recorded (content capture may be off)")
+    if bare:
+        steps = "unknown"
+        reasons.append("neither tool nor model spans were recorded, so whether tools were called is not known")
     if run.stray:
         steps = "unknown"
         reasons.append("spans of the trace whose parents are missing may belong to this run")

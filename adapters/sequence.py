@@ -130,6 +130,7 @@ def sequence(run: RunSpans, identity: Identity, way: Way) -> Sequenced:
             work.roles.reporting,
             _unseen(work, own, message),
             silent=output is UNSET and message is UNSET,
+            bare=not (kept or work.roles.models or work.roles.outputs or (run.root and run.root.case_id)),
         ),
         usage=_usage(work),
         provenance=_provenance(work),

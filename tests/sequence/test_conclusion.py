@@ -334,3 +334,16 @@ def test_two_models_have_no_common_name(record):
     record.model(1, 2, root, usage={"model": "a"})
     record.model(3, 4, root, usage={"model": "b"})
     assert usage_of(record) == {"modelCalls": 2}
+
+
+def test_a_run_without_tool_and_model_spans_does_not_show_that_nothing_was_called(record):
+    record.root(case_id=None, output={"disposition": "answer"})
+    status = record.run().status
+    assert (status.target, status.steps) == ("completed", "unknown")
+    assert status.reason == "neither tool nor model spans were recorded, so whether tools were called is not known"
+
+
+def test_model_spans_show_that_nothing_was_called(record):
+    root = record.root(case_id=None, output={"disposition": "answer"})
+    record.model(10, 20, root)
+    assert record.run().status is UNSET
