@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterable
 
-from labadapt.adapters.reading.layers import HEAD, plain_head
+from labadapt.adapters.reading.layers import HEAD, is_framed, plain_head
 from labadapt.adapters.span import Input, Limits, Source
 from labadapt.schema.problems import Problem, Refusal, Where
 
@@ -28,7 +28,7 @@ def choose(item: Input, among: Iterable[Source], limits: Limits) -> Source:
 def _inner(raw: bytes, name: str, limits: Limits) -> tuple[list[bytes], Refusal | None]:
     """The beginning of what is inside the wrappings, or why it cannot be told from the first bytes."""
     refused = None
-    for start in (0, 4) if raw[:1] < b"\x0a" else (0,):  # 4: a framed file whose first message is longer than the head
+    for start in (0, 4) if is_framed(raw) else (0,):  # 4: a framed file whose first message is longer than the head
         try:
             return [plain_head(io.BufferedReader(io.BytesIO(raw[start:]), HEAD), name, limits)], None
         except Refusal as refusal:

@@ -1,6 +1,9 @@
 """Opening what a command names: files, directories, globs, and standard input."""
 
 import glob
+import io
+import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -67,14 +70,44 @@ def open_input(name: str) -> AbstractContextManager[BinaryIO]:
     if name == STANDARD_STREAM:
         return _standard_input()
     with read_errors(name):
-        return Path(name).open("rb", buffering=_BUFFER)
+        return _filled(Path(name).open("rb", buffering=_BUFFER))
 
 
 def _standard_input() -> BinaryIO:
     """Standard input with a buffer as large as a file's; closing it leaves the descriptor open."""
     if sys.stdin is None:  # Python's way to say that the descriptor is closed, as by `<&-`
         raise Refusal(_unreadable(STANDARD_STREAM, "cannot be read: it is closed"))
-    return open(sys.stdin.fileno(), "rb", buffering=_BUFFER, closefd=False)
+    return _filled(open(sys.stdin.fileno(), "rb", buffering=_BUFFER, closefd=False))
+
+
+def _filled(stream: BinaryIO) -> BinaryIO:
+    """The stream; of one that is no regular file, such as a slow pipe, each buffer is read until it is full.
+
+    A format is recognised by its first bytes, and a pipe may give only a few of them at a time.
+    """
+    if stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+        return stream
+    return io.BufferedReader(_Filled(stream), _BUFFER)
+
+
+class _Filled(io.RawIOBase):
+    """A stream that gives fewer bytes than were asked for only at its end."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview | bytearray) -> int:  # type: ignore[override] # typeshed's own Buffer type
+        data = self._stream.read(len(buffer))
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
 
 
 @contextmanager

@@ -7,7 +7,8 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-_TOKEN = re.compile(rb'[{}\[\]:,]|"((?:[^"\\]|\\.)*)"|[^\s{}\[\]:,"]+', re.DOTALL)
+# A string that the head cuts is a token too: else each quote within it would be looked at to the end.
+_TOKEN = re.compile(rb'[{}\[\]:,]|"((?:[^"\\]|\\.)*)"?|[^\s{}\[\]:,"]+', re.DOTALL)
 _DEEPEST = 5  # levels of keys that recognition asks about
 
 

@@ -5,25 +5,26 @@ by suffix.
 (`Limits`), and an archive that stops in the middle is refused with how much of it was whole.
 """
 
+import codecs
 import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
 from typing import BinaryIO, Literal
 
 from labadapt.adapters.reading import wire
 from labadapt.adapters.reading.faults import refusal
 from labadapt.adapters.span import Input, Limits
-from labadapt.schema.problems import Where
+from labadapt.schema.problems import Refusal, Where
 
 HEAD = 65_536
 ZSTD = b"\x28\xb5\x2f\xfd"
 SKIPPABLE = tuple(bytes([first]) + b"\x2a\x4d\x18" for first in range(0x50, 0x60))  # zstd frames without content
 GZIP = b"\x1f\x8b"
 _CHUNK = 65_536
-_ENOUGH = 512  # to tell every format
+_ENOUGH = 512  # to tell text from bytes
+_WHOLE = 2**20  # a message of this size is read at once, so that one that is cut is told before it is looked into
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 _MOST_LAYERS = 8
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -87,12 +88,30 @@ def _chunks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _with_head(stream: io.BufferedReader) -> tuple[io.BufferedReader, bytes]:
-    """The stream, and its first bytes: enough of them even where a pipe gives only a few at a time."""
+    """The stream, and its first bytes: enough of them even where a pipe or an archive gives only a few at a time."""
     head = stream.peek(HEAD)
-    if len(head) >= _ENOUGH:
+    if len(head) >= HEAD:
         return stream, head
-    head = stream.read(_ENOUGH)
-    return from_chunks(chain([head], _chunks(stream)) if head else iter(())), head
+    parts: list[bytes] = []
+    broken = None
+    try:
+        while (missing := HEAD - sum(map(len, parts))) > 0 and (part := stream.read1(missing)):
+            parts.append(part)
+    except Refusal as refusal:
+        if not parts:
+            raise
+        broken = refusal
+    head = b"".join(parts)
+    return from_chunks(_again(head, broken, stream)), head
+
+
+def _again(head: bytes, broken: Refusal | None, stream: io.BufferedReader) -> Iterator[bytes]:
+    """A stream whose head was taken; what broke behind the head is raised in its place."""
+    if head:
+        yield head
+    if broken is not None:
+        raise broken
+    yield from _chunks(stream)
 
 
 def from_chunks(chunks: Iterator[bytes]) -> io.BufferedReader:
@@ -112,10 +131,41 @@ def payloads(item: Input, limits: Limits, *, text: bool = False) -> Iterator[Pay
 
 
 def plain_head(stream: io.BufferedReader, name: str, limits: Limits) -> bytes:
-    """The first bytes of the innermost content, for the recognition of its format. Consumes the stream."""
+    """The first bytes of the innermost content, for the recognition of its format. Consumes the stream.
+
+    The stream may be the beginning of an input only: what can be told of it counts. Raises `Refusal` if nothing can.
+    """
     for payload in _unwrap(stream, name, limits, 0, 0):
         return payload.stream.peek(HEAD)[:HEAD]
     return b""
+
+
+def is_framed(head: bytes) -> bool:
+    """Whether content begins with the length of a message, as the Collector's file exporter writes it.
+
+    A length below 160 MB begins with a byte that nothing else begins with. A longer one is told by what stands behind
+    it, and by not being the beginning of protobuf.
+    """
+    if len(head) <= 4 or head[0] > 0x7F:
+        return False
+    if head[0] < 0x0A or head[4:8] == ZSTD:
+        return True
+    message = head[4:]
+    return _begins_group(message) and not _begins_group(head) and not is_json(head)
+
+
+def _begins_group(head: bytes) -> bool:
+    """Whether protobuf of traces begins here: a message whose own fields fit as far as they can be seen."""
+    if head[:1] != b"\x0a":
+        return False
+    try:
+        length, start = wire.varint(head, 1, len(head))
+        if start + length <= len(head):
+            return wire.chains(head, start, start + length, _GROUP)
+        tag, _ = wire.varint(head, start, len(head))
+    except wire.Cut:
+        return False
+    return (tag >> 3, tag & 7) in _GROUP
 
 
 def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, depth: int) -> Iterator[Payload]:
@@ -140,10 +190,10 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         inner = from_chunks(_utf16(stream, name))
         yield from _unwrap(inner, name, limits, 0, depth + 1)
         return
-    if is_json(head):
-        yield Payload("json", stream, name, offset)
-    elif head[0] < 0x0A and len(head) > 4:
+    if is_framed(head):
         yield from _frames(stream, name, limits, depth)
+    elif is_json(head):
+        yield Payload("json", stream, name, offset)
     elif head[0] == 0x0A:
         yield Payload("protobuf", stream, name, offset)
     elif is_text(head):
@@ -189,18 +239,30 @@ def _frames(stream: io.BufferedReader, name: str, limits: Limits, depth: int) ->
     """The messages of the Collector's file exporter: each after its length, 4 bytes, big-endian."""
     offset = 0
     while True:
-        prefix = _exactly(stream, 4)
+        prefix = stream.read(4)
         if not prefix:
             return
         size = int.from_bytes(prefix, "big")
         where = Where(file=name, offset=offset)
         if len(prefix) < 4 or not 0 < size <= limits.max_span * 8:  # the exporter writes no empty message
             raise _broken_frame(where, offset, f"a length of {size}")
-        message = _exactly(stream, size)
-        if len(message) < size:
-            raise _broken_frame(where, offset, f"{len(message)} bytes of {size}")
-        yield from _unwrap(buffered(io.BytesIO(message)), name, limits, offset + 4, depth + 1)
+        message = _message(stream, size, where)
+        inner = from_chunks(message if size > _WHOLE else iter([b"".join(message)]))
+        yield from _unwrap(inner, name, limits, offset + 4, depth + 1)
+        for _ in message:  # the next length stands behind all of it
+            pass
         offset += 4 + size
+
+
+def _message(stream: io.BufferedReader, size: int, where: Where) -> Iterator[bytes]:
+    """One message in pieces. Raises `Refusal` where the file ends within it."""
+    left = size
+    while left > 0:
+        piece = stream.read(min(left, _CHUNK))
+        if not piece:
+            raise _broken_frame(where, where.offset or 0, f"{size - left} bytes of {size}")
+        left -= len(piece)
+        yield piece
 
 
 def _broken_frame(where: Where, whole: int, found: str) -> Exception:
@@ -213,28 +275,21 @@ def _broken_frame(where: Where, whole: int, found: str) -> Exception:
     )
 
 
-def _exactly(stream: io.BufferedReader, size: int) -> bytes:
-    parts = []
-    while size > 0:
-        part = stream.read(min(size, 2**24))
-        if not part:
-            break
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
-
-
 def _utf16(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
-    text = io.TextIOWrapper(stream, encoding="utf-16", errors="strict")
-    try:
-        while chunk := text.read(_CHUNK):
-            yield chunk.encode("utf-8")
-    except UnicodeError as error:
-        raise refusal(
-            "BAD_ENCODING",
-            f"the UTF-16 text is broken: {getattr(error, 'reason', error)}",
-            Where(file=name),
-        ) from None
+    decoder = codecs.getincrementaldecoder("utf-16")("strict")
+    read = 0
+    while True:
+        begun = read - len(decoder.getstate()[0])
+        piece = stream.read(_CHUNK)
+        try:
+            text = decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            where = Where(file=name, offset=begun + error.start)
+            raise refusal("BAD_ENCODING", f"the UTF-16 text is broken: {error.reason}", where) from None
+        if not piece:
+            return
+        read += len(piece)
+        yield text.encode("utf-8")
 
 
 @dataclass(slots=True)

@@ -17,14 +17,25 @@ from labadapt.adapters.reading.shapes import claims_of
 from labadapt.adapters.span import Input, Reading, Source, Span
 
 _START = re.compile(rb'\{\s*"(?:resource|scope)(?:Spans|Logs|Metrics)?"\s*:')
-_INSIDE = re.compile(rb'[^\s{].*\{\s*"resource"\s*:.*"scopeSpans"\s*:')
+_RESOURCE = re.compile(rb'\{\s*"resource"\s*:')
+_SCOPES = re.compile(rb'"scopeSpans"\s*:')
 _LONGEST = 2**26
 _SURE = 95
 
 
 def claims(head: bytes) -> int:
     """How sure the first bytes are such a log: certain, where a line of it shows the JSON."""
-    return claims_of("java-logging")(head) or (_SURE if _INSIDE.search(head) else 0)
+    return claims_of("java-logging")(head) or (_SURE if any(map(_holds_group, head.splitlines())) else 0)
+
+
+def _holds_group(line: bytes) -> bool:
+    """Whether the JSON of a group stands in a line behind words of a logger; in time that grows with the line alone."""
+    start = _RESOURCE.search(line)
+    return (
+        start is not None
+        and bool(line[: start.start()].strip(b" \t{"))
+        and _SCOPES.search(line, start.end()) is not None
+    )
 
 
 def decode(item: Input, reading: Reading) -> Iterator[Span]:

@@ -25,7 +25,7 @@ from labadapt.adapters.span import Event, Input, Origin, Reading, Source, Span
 
 _RESOURCE = ("service.", "telemetry.")
 _NO_SERVICE = "OTLPResourceNoServiceName"  # what the Collector writes where there is none
-_COLLECTOR = re.compile(r"(.*)\|(\{.*\})\|\d+", re.DOTALL)
+_COUNT = re.compile(r"\|\d+\Z")
 
 
 def decode(item: Input, reading: Reading) -> Iterator[Span]:
@@ -89,14 +89,15 @@ def _event(note: Node, keeper: Keeper) -> tuple[Event, ...]:
 
 def _named(text: str) -> tuple[str, dict[str, Any]]:
     """Name and attributes of an event."""
-    collector = _COLLECTOR.fullmatch(text)
-    if collector is not None and (attributes := _object(collector.group(2))) is not None:
-        return collector.group(1), attributes
+    count = _COUNT.search(text)
+    name, bar, inside = text[: count.start()].partition("|{") if count is not None else ("", "", "")
+    if bar and (attributes := _object("{" + inside)) is not None:
+        return name, attributes
     whole = _object(text) if text.startswith("{") else None
     if whole is not None and len(whole) == 1:
-        name, inner = next(iter(whole.items()))
+        alone, inner = next(iter(whole.items()))
         if isinstance(inner, dict):
-            return name, inner
+            return alone, inner
     return text, {}
 
 
