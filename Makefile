@@ -1,17 +1,19 @@
 # Few verbs. Each sets up what it needs from a fresh clone: `make demo` and `make test` are all a new reader needs.
 PYTHON ?= python3
 JOBS ?= 2
+SECONDS ?= 60
 VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check golden bench docs clean
+.PHONY: help demo test check golden fuzz bench docs clean
 
 help:
 	@echo 'make demo    convert a real export, check it, and show the verdict'
 	@echo 'make test    everything that must hold: make check, then every test'
 	@echo 'make check   ruff, mypy --strict, pyright'
 	@echo 'make golden  write the golden files anew; read the difference before you commit it'
+	@echo 'make fuzz    break exports for SECONDS (60) guided by coverage; SOURCES="zipkin otlp" chooses'
 	@echo 'make bench   conversion speed and memory beside bare parsing'
 	@echo 'make docs    write the generated pages anew, and what the commands of the README print'
 	@echo 'make clean   remove what the others made'
@@ -43,6 +45,10 @@ test: check
 
 golden: $(VENV)/develop.stamp
 	$(BIN)/python -m pytest -q --write-golden
+
+fuzz: $(VENV)/develop.stamp
+	$(BIN)/python -m pip install -qq --disable-pip-version-check --editable '.[fuzz]'
+	$(BIN)/python tests/fuzz/fuzz.py $(SECONDS) $(SOURCES)
 
 bench: $(VENV)/develop.stamp
 	$(BIN)/python bench/convert.py
