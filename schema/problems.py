@@ -179,6 +179,47 @@ CODES: dict[str, Code] = _table(
             "The output cannot be written. What stood there before is untouched.",
             "Check the folder, its permissions, and the space left.",
         ),
+        # -- Langfuse ----------------------------------------------------------------------------------------------
+        "MISSING_EXTRA": (
+            "A part of labadapt that is installed only when it is asked for is not there.",
+            "Install it; the message says how, for example pip install 'labadapt[langfuse]'.",
+        ),
+        "NO_CREDENTIALS": (
+            "A key or the address of the server is not set, and there is no terminal to ask on.",
+            "Set LANGFUSE_PUBLIC_KEY, LANGFUSE_SECRET_KEY and LANGFUSE_BASE_URL in the environment; keys are taken "
+            "from nowhere else.",
+        ),
+        "UNSAFE_ADDRESS": (
+            "The address would show the keys to others: plain HTTP to another machine, another host than the one "
+            "configured, or an address that is none.",
+            "Set LANGFUSE_BASE_URL to the https address of the server.",
+        ),
+        "NO_ANSWER": (
+            "The server did not answer: it cannot be reached, takes longer than the time-out, or the connection was "
+            "cut, each time that it was asked.",
+            "Check LANGFUSE_BASE_URL and the network; --timeout SECONDS waits longer.",
+        ),
+        "ANSWERED_WITH_ERROR": (
+            "The server answered with an error, after the tries that its kind deserves. Nothing is written.",
+            "The status and the server's own message are named; 401 and 403 are about the keys.",
+        ),
+        "BAD_ANSWER": (
+            "The server answered what its interface does not promise: a web page, other JSON, or a list that does "
+            "not hold together.",
+            "Check that LANGFUSE_BASE_URL is Langfuse itself, of a version that docs/langfuse.md names.",
+        ),
+        "NOT_ON_SERVER": (
+            "The server has no dataset or no run of that name, where it was looked for.",
+            "`labadapt langfuse --list` shows what is there, with --dataset NAME the runs of it.",
+        ),
+        "AMBIGUOUS_RUN": (
+            "Several runs of the dataset have the same name.",
+            "Give --run ID, or --trials DIR to have every one as a repetition.",
+        ),
+        "INCOMPLETE_ANSWER": (
+            "The server does not have the whole run yet: fewer items than it counts, or an item without its trace.",
+            "Langfuse stores what it is sent with a delay: --wait SECONDS waits for it.",
+        ),
         # -- a bundle, cases or mapping file -----------------------------------------------------------------------
         "NOT_JSON": ("The file is not JSON.", "The place where parsing stopped is named."),
         "NOT_YAML": ("The file is not YAML 1.2, TOML or JSON.", "The line where parsing stopped is named."),

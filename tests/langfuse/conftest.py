@@ -1,0 +1,95 @@
+"""The recorded project on a server of the project's own, and labadapt asking it."""
+
+import importlib.util
+import json
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from labadapt.adapters.langfuse.client import Connection, Server
+from labadapt.adapters.langfuse.fetch import Fetched, Surroundings, Wish, fetch
+
+HERE = Path(__file__).parent
+RECORDED = Path("/tmp/apipages")
+
+
+def _module(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"labadapt_tests_langfuse_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules[spec.name] = module  # dataclasses look their module up
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def lab() -> ModuleType:
+    """The module of the test server, with its faults."""
+    return _module("server")
+
+
+@pytest.fixture(scope="session")
+def interface_class() -> Any:
+    return _module("checking").Interface
+
+
+def _rows(pattern: str) -> list[dict[str, Any]]:
+    return [
+        row
+        for path in sorted(RECORDED.glob(pattern))
+        if "default" not in path.name
+        for row in json.loads(path.read_text())["data"]
+    ]
+
+
+@pytest.fixture
+def store(lab: ModuleType) -> Any:
+    """What the real server held when its pages were recorded."""
+    return lab.Store(
+        datasets=_rows("v2-datasets.json"),
+        dataset_items=_rows("dataset-items.json"),
+        experiments=_rows("experiments.json"),
+        experiment_items=_rows("experiment-items.full.json"),
+        observations=_rows("obs-v2.*.json"),
+    )
+
+
+@pytest.fixture
+def langfuse(lab: ModuleType, store: Any, interface_class: Any) -> Iterator[Any]:
+    """The server, running; every page that it answers is held to the published interface."""
+    interface = interface_class()
+    with lab.Langfuse(store, interface) as server:
+        yield server
+    assert interface.violations == []
+
+
+@pytest.fixture
+def opened(lab: ModuleType, langfuse: Any) -> Iterator[Callable[..., Server]]:
+    """A function that opens the server with the real SDK; tries follow each other at once."""
+    servers: list[Server] = []
+
+    def make(**settings: Any) -> Server:
+        settings = {"public_key": lab.PUBLIC_KEY, "secret_key": lab.SECRET_KEY, "timeout": 5.0} | settings
+        servers.append(Server(Connection(address=langfuse.address, **settings), lambda _seconds: None))
+        return servers[-1]
+
+    yield make
+    for server in servers:
+        server.close()
+
+
+@pytest.fixture
+def fetched(opened: Callable[..., Server]) -> Callable[..., Fetched]:
+    """A function that fetches runs of the recorded dataset, waiting in short steps."""
+
+    def make(*runs: str, server: Server | None = None, **wish: Any) -> Fetched:
+        around = Surroundings(time.monotonic, lambda seconds: time.sleep(seconds / 50))
+        return fetch(server or opened(), Wish(**({"dataset": "labadapt demo", "runs": runs} | wish)), around)
+
+    return make
