@@ -45,7 +45,7 @@ def _inner_parts(where: Where) -> list[str]:
     parts = [f"line {where.line}"] if where.line is not None else []
     parts += [f"byte {where.offset}"] if where.offset is not None else []
     parts += [f"run {where.run}"] if where.run is not None else []
-    parts += [f"at {where.pointer or 'the top'}"] if where.pointer is not None else []
+    parts += [f"at {shorten(where.pointer or 'the top')}"] if where.pointer is not None else []
     parts += [f"trace {where.trace_id}"] if where.trace_id else []
     return [*parts, *_spans(where.span_ids)]
 

@@ -52,18 +52,20 @@ def documents(
     stream: io.BufferedReader, name: str, offset: int, decode: Callable[[bytes], Decoded], limits: Limits
 ) -> Iterator[Found[Decoded]]:
     """Each document of the stream. Raises `Refusal`, and `Misshapen` for what is no fault of JSON itself."""
-    number, at = 0, offset
+    number, at, largest = 0, offset, limits.max_span * 8
     while line := stream.readline(_LONGEST_LINE):
         number += 1
         text = line.strip(_BLANK)
         if text:
             where = Where(file=name, line=number, offset=at)
+            if len(text) > largest:
+                raise _too_large(largest, where)
             try:
                 value = decode(text)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
                 if not _goes_on(error, text):
                     raise _explained(error, _whole(text, stream), where) from None
-                yield from _Row(line, stream, number, at, name, limits.max_span * 8).read(decode)
+                yield from _Row(line, stream, number, at, name, largest).read(decode)
                 return
             yield Found(value, text, where)
         at += len(line)
@@ -112,6 +114,8 @@ class _Row:
             if found is None:
                 self._more_or_cut(start)
                 start = 0
+            elif len(found.text) > self.largest:
+                raise _too_large(self.largest, found.where)
             else:
                 start += len(found.text)
                 yield found
@@ -154,7 +158,7 @@ class _Row:
     def _more_or_cut(self, start: int) -> None:
         where = self._place(start)
         if len(self.data) - start > self.largest:
-            raise refusal("TOO_LARGE", f"one JSON document exceeds {self.largest} bytes", where)
+            raise _too_large(self.largest, where)
         if not self._more(start):
             raise _cut(self.data, where)
 
@@ -192,6 +196,10 @@ def _explained(error: Exception, text: bytes, where: Where) -> Exception:
     if _TRUNCATED in str(error):
         return _cut(text, where)
     return _not_json(error, text, where)
+
+
+def _too_large(largest: int, where: Where) -> Refusal:
+    return refusal("TOO_LARGE", f"one JSON document exceeds {largest} bytes", where)
 
 
 def _cut(text: bytes, where: Where) -> Refusal:

@@ -22,7 +22,7 @@ def from_bytes(raw: bytes, size: int) -> str | None:
         return raw.hex()
     if len(raw) * 2 == size * 3:
         text = base64.b64encode(raw).decode("ascii").lower()
-        return text if _HEX.issuperset(text) else None
+        return text if _HEX.issuperset(text) and any(raw) else None  # zeros would be "AAAA…", and are no id
     if len(raw) == size * 2:
         return _hex_text(raw)
     return None
@@ -42,6 +42,8 @@ def from_text(text: str, size: int) -> str | None:
 
 
 def _from_base64(text: str, size: int) -> str | None:
+    if len(text) % 4 and _HEX.issuperset(text.lower()):
+        return None  # hex of another length, sooner than base64 without its padding
     try:
         raw = base64.b64decode(text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4), validate=True)
     except (binascii.Error, ValueError):

@@ -6,6 +6,7 @@ from labadapt.adapters.reading.faults import Fault
 from labadapt.adapters.reading.times import integer
 
 _SHOWN = 60
+_LONGEST = 160  # characters of a pointer within a sentence
 
 
 class Node:
@@ -92,7 +93,8 @@ class Node:
     def fault(self, expected: str, code: str = "BAD_FIELD") -> Fault:
         """What is wrong here: something else was expected."""
         shown = repr(self.value) if not isinstance(self.value, str) else self.value
-        return Fault(code, f"{self.pointer or 'the document'} is not {expected}", self.pointer, found=shown[:_SHOWN])
+        place = self.pointer if len(self.pointer) <= _LONGEST else "…" + self.pointer[-_LONGEST:]
+        return Fault(code, f"{place or 'the document'} is not {expected}", self.pointer, found=shown[:_SHOWN])
 
 
 def escaped(key: str) -> str:

@@ -242,7 +242,7 @@ def refused(wrong: Misshapen) -> Refusal:
     where = msgspec.structs.replace(
         wrong.where, pointer=pointer(steps), trace_id=trace_id, span_ids=(span_id,) if span_id else ()
     )
-    return refusal("BAD_FIELD", f"{path}: {message}", where, hint=hint)
+    return refusal("BAD_FIELD", f"{path}: {message[:200]}", where, hint=hint)
 
 
 def _ids_on(text: bytes, steps: tuple[str | int, ...]) -> tuple[str | None, str | None]:
@@ -343,6 +343,9 @@ class _Reader:
                     _count(span.dropped_attributes_count) if span.dropped_attributes_count else 0,
                     where,
                 )
+                if span.links:
+                    for index, link in enumerate(span.links):
+                        self._check_unread(link.attributes or [], f"/links/{index}")
                 if self.damage:
                     self._check_text(span, made)
             except Fault as fault:
@@ -413,7 +416,18 @@ class _Reader:
         for number, event in enumerate(events):
             if wanted.everything or (event.name or "") in wanted.events:
                 kept.append(self._event(event, f"/events/{number}"))
+            elif event.attributes:
+                self._check_unread(event.attributes, f"/events/{number}")
         return tuple(kept)
+
+    def _check_unread(self, pairs: list[JsonPair], place: str) -> None:
+        """Look at a link, or an event that nobody reads, only for its depth. Raises `Fault`."""
+        try:
+            for pair in pairs:
+                if pair.value is not None and (pair.value.array_value or pair.value.kvlist_value):
+                    self._pass_over(pairs, pair)
+        except Fault as fault:
+            raise Fault(fault.code, fault.message, place + fault.pointer, **fault.more) from None
 
     def _event(self, event: _Event, place: str) -> Event:
         time_ns = integer(event.time_unix_nano)

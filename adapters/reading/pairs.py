@@ -75,6 +75,12 @@ class Pairs:
                 kept[key] = value
         return kept
 
+    def pass_over(self, pairs: Iterable[bytes]) -> None:
+        """Look at pairs that nobody wants only for their depth. Raises `Fault`."""
+        for pair in pairs:
+            if len(pair) > _DEEP:
+                _check_depth(pair)
+
     def _decoded(self, pair: bytes) -> _Decoded:
         """Key and value of a pair; no key where it is not wanted."""
         try:
@@ -138,6 +144,19 @@ class Pairs:
             at += 1
         if pair[at + 1] in b"\x2a\x32":
             self._walked(pair)
+
+
+def _check_depth(pair: bytes) -> None:
+    """Refuse a pair whose value is nested too deep; whatever else is wrong with it matters to nobody."""
+    key = b""
+    try:
+        for number, kind, first, last in wire.fields(pair):
+            if (number, kind) == (1, 2):
+                key = pair[first:last]
+            elif (number, kind) == (2, 2) and deeper(pair[first:last]):
+                _any(pair[first:last], key.decode("utf-8", "replace"))
+    except wire.Cut:
+        pass
 
 
 def _short(raw: bytes, key: str) -> Any:

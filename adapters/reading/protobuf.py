@@ -7,7 +7,7 @@ layout: opentelemetry-proto 1.x, trace.proto, common.proto, resource.proto.
 """
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -37,6 +37,7 @@ _LAYOUT: dict[str, tuple[tuple[str, int, Any, Any, str], ...]] = {
     "ScopeSpans": (("scope", 1, _MESSAGE, _ONE, "Scope"), ("spans", 2, _MESSAGE, _MANY, "Span")),
     "Scope": (("name", 1, _TEXT, _ONE, ""), ("version", 2, _TEXT, _ONE, ""), ("attributes", 3, _BYTES, _MANY, "")),
     "Event": (("time", 1, _FIXED, _ONE, ""), ("name", 2, _TEXT, _ONE, ""), ("attributes", 3, _BYTES, _MANY, "")),
+    "Link": (("attributes", 4, _BYTES, _MANY, ""),),
     "Status": (("message", 2, _TEXT, _ONE, ""), ("code", 3, _ENUM, _ONE, "")),
     "Span": (
         ("trace_id", 1, _BYTES, _ONE, ""),
@@ -49,6 +50,7 @@ _LAYOUT: dict[str, tuple[tuple[str, int, Any, Any, str], ...]] = {
         ("attributes", 9, _BYTES, _MANY, ""),
         ("dropped", 10, _UINT, _ONE, ""),
         ("events", 11, _MESSAGE, _MANY, "Event"),
+        ("links", 13, _MESSAGE, _MANY, "Link"),
         ("status", 15, _MESSAGE, _ONE, "Status"),
     ),
 }
@@ -191,8 +193,10 @@ class _Group:
                     ids = _ids(span)
                     self._check_times(span)
                 attributes = read(span.attributes)
-                events, status = span.events, span.status
+                events, links, status = span.events, span.links, span.status
                 kept = self._events(events) if events else ()
+                if links:
+                    self._pass_over(links)
             except Fault as fault:
                 raise fault.at(self._where(scope, number, span)) from None
             tally.read += 1
@@ -203,11 +207,18 @@ class _Group:
 
     def _events(self, events: Any) -> tuple[Event, ...]:
         wanted = self.reading.wanted
-        return tuple(
-            Event(event.name, event.time, self.pairs.read(event.attributes))
-            for event in events
-            if wanted.everything or event.name in wanted.events
-        )
+        kept = []
+        for event in events:
+            if wanted.everything or event.name in wanted.events:
+                kept.append(Event(event.name, event.time, self.pairs.read(event.attributes)))
+            else:
+                self._pass_over((event,))
+        return tuple(kept)
+
+    def _pass_over(self, unread: Iterable[Any]) -> None:
+        """Look at events and links that nobody reads only for their depth. Raises `Fault`."""
+        for one in unread:
+            self.pairs.pass_over(one.attributes)
 
     def _check_times(self, span: Any) -> None:
         latest = self.reading.now_ns + DAY_NS

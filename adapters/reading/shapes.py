@@ -146,12 +146,16 @@ def console(text: bytes, where: Where) -> Refusal | None:
 
 def named(text: bytes, where: Where) -> Refusal | None:
     """The refusal of a document whose shape is known and not read here; None where it is unknown, or no JSON."""
+    shape = shape_of(_plain(text))
+    return None if shape is None else unsupported(shape, where)
+
+
+def _plain(text: bytes) -> Any:
+    """The document of a text, to look at its keys; None for what no decoder takes."""
     try:
-        document = msgspec.json.decode(text)
+        return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    shape = shape_of(document)
-    return None if shape is None else unsupported(shape, where)
 
 
 def shape_of(document: Any) -> Shape | None:
@@ -162,7 +166,7 @@ def shape_of(document: Any) -> Shape | None:
 
 def refuse_other(text: bytes, where: Where, source: str, expected: str) -> NoReturn:
     """Refuse a document that is not of the shapes of a source. Raises `Refusal`."""
-    shape = shape_of(msgspec.json.decode(text.decode("utf-8", "replace")))
+    shape = shape_of(_plain(text.decode("utf-8", "replace").encode()))
     if shape is None or shape.source == source:
         raise unknown(text, where, expected)
     raise unsupported(shape, where)
@@ -186,10 +190,7 @@ def unsupported(shape: Shape, where: Where) -> Refusal:
 
 def unknown(text: bytes, where: Where, expected: str = "resourceSpans") -> Refusal:
     """The refusal of a JSON document that is of no format: its keys are named, and the key of the one expected."""
-    try:
-        document = msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        document = None
+    document = _plain(text)
     keys = ", ".join(sorted(document)[:8]) if isinstance(document, dict) else text[:40].decode("utf-8", "replace")
     message = "this JSON document is of no format that is read"
     return refusal("UNKNOWN_FORMAT", message, where, found=keys[:200], expected=expected)

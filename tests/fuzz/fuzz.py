@@ -39,17 +39,17 @@ def _fuzzed(source: str, seconds: int) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(
             [sys.executable, str(HERE / "fuzz.py"), "--one", source, str(seconds), folder],
-            stderr=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             errors="replace",
             check=False,
         )
-    lines = done.stderr.splitlines()
+    lines = done.stdout.splitlines()
     last = next((line for line in reversed(lines) if "cov:" in line), "nothing was measured")
     print(f"{source}: {' '.join(last.split()[:10])}", flush=True)
     if done.returncode != 0:
-        print("\n".join(lines[-40:]))
+        print("\n".join([line for line in lines if line[:1] != "#"][-40:]))
     return done.returncode == 0
 
 
