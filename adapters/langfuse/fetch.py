@@ -224,7 +224,7 @@ def _choose(server: Server, wish: Wish, dataset: Row, patience: Patience) -> lis
 
 
 def _is_named(row: Row, names: Iterable[str]) -> bool:
-    return row.get("name") in names or row.get("id") in names
+    return any(name in {row.get("name"), row.get("id")} for name in names)
 
 
 def _unlisted(rows: list[Row], wish: Wish) -> list[Problem]:
@@ -278,14 +278,14 @@ def _whole_runs(server: Server, ids: Sequence[str], patience: Patience) -> _Runs
     """The experiments and their items; each experiment has as many items as it says."""
 
     def read() -> _Runs:
-        experiments = [
-            page
-            for batch in _batches(ids)
-            for page in by_cursor(lambda cursor, batch=batch: server.experiments(EARLIEST, cursor, ids=batch))
-        ]
+        experiments = [page for batch in _batches(ids) for page in _experiments(server, batch)]
         return _Runs(experiments, {id_: _items(server, id_, ids, patience.around) for id_ in ids})
 
     return patience.until(read, _without_items)
+
+
+def _experiments(server: Server, ids: Sequence[str]) -> list[Page]:
+    return by_cursor(lambda cursor: server.experiments(EARLIEST, cursor, ids=ids))
 
 
 def _items(server: Server, id_: str, ids: Sequence[str], around: Surroundings) -> list[Page]:
@@ -371,12 +371,15 @@ def _add_dataset_items(server: Server, dataset: str, runs: "_Runs", around: Surr
     kept: set[bytes] = set()
     experiments = rows_of(runs.experiments)
     for number, experiment in enumerate(experiments, 1):
-        version = instant(text_of(experiment, "startTime"))
-        pages = by_number(lambda page, version=version: server.dataset_items(dataset, version, page))
+        pages = _items_at(server, dataset, instant(text_of(experiment, "startTime")))
         _say_what_is_not_covered(experiment, runs.items[text_of(experiment, "id")], rows_of(pages), fetched)
         fetched.add("dataset-items", [page for page in pages if page.raw not in kept])
         kept |= {page.raw for page in pages}
         around.tell("dataset items", number, len(experiments))
+
+
+def _items_at(server: Server, dataset: str, version: datetime) -> list[Page]:
+    return by_number(lambda page: server.dataset_items(dataset, version, page))
 
 
 def _say_what_is_not_covered(experiment: Row, pages: Sequence[Page], items: Sequence[Row], fetched: Fetched) -> None:
@@ -398,6 +401,11 @@ def instant(text: str) -> datetime:
 
 def _say_what_was_dropped(server: Server, fetched: Fetched) -> None:
     if fetched.repeated:
-        fetched.notes.append(f"{fetched.repeated} rows that the server gave twice count once")
+        rows = (
+            "row that the server gave twice counts"
+            if fetched.repeated == 1
+            else "rows that the server gave twice count"
+        )
+        fetched.notes.append(f"{fetched.repeated} {rows} once")
     if server.keys_removed:
         fetched.notes.append(f"{server.keys_removed} mentions of a key were removed from what the server answered")

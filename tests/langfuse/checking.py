@@ -1,5 +1,6 @@
 """Holds what the test server answers, and what it is asked, to the published interface (api.yaml)."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +32,26 @@ class GivenResponse:
 
 
 class Interface:
-    """`violations` holds what was asked or answered otherwise than the interface says; `seen` counts what was held."""
+    """`violations` holds what was asked or answered otherwise than the interface says. `seen` keeps what was found of a
+    request and answer, for many tests make the same."""
 
     def __init__(self) -> None:
         self.violations: list[str] = []
-        self.seen = 0
+        self.seen: dict[tuple[str, bytes], list[str]] = {}
         self._interface = OpenAPI.from_dict(yaml.safe_load((HERE / "api.yaml").read_text()))
 
     def __call__(self, request: Any, status: int, body: bytes) -> None:
+        key = request.raw, body
+        if key not in self.seen:
+            self.seen[key] = list(self._found(request, status, body))
+        self.violations += self.seen[key]
+
+    def _found(self, request: Any, status: int, body: bytes) -> Iterator[str]:
         asked = AskedRequest(request)
-        result = self._interface.unmarshal_request(asked)
-        answered = self._interface.unmarshal_response(asked, GivenResponse(status, body))
-        self.seen += 1
-        for error in [*result.errors, *answered.errors]:
-            detail = [str(inner.message) for inner in getattr(error, "schema_errors", [])] or [str(error.__cause__)]
-            self.violations.append(f"{request.raw[:100]}: {error}: {detail[:3]}")
+        for errors in (
+            self._interface.iter_request_errors(asked),
+            self._interface.iter_apicall_response_errors(asked, GivenResponse(status, body)),
+        ):
+            for error in errors:
+                detail = [str(inner.message) for inner in getattr(error, "schema_errors", [])]
+                yield f"{request.raw[:100]}: {error}: {detail[:3] or error.__cause__}"

@@ -35,8 +35,8 @@ def lab() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
-def interface_class() -> Any:
-    return _module("checking").Interface
+def interface() -> Any:
+    return _module("checking").Interface()
 
 
 def _rows(pattern: str) -> list[dict[str, Any]]:
@@ -61,9 +61,9 @@ def store(lab: ModuleType) -> Any:
 
 
 @pytest.fixture
-def langfuse(lab: ModuleType, store: Any, interface_class: Any) -> Iterator[Any]:
+def langfuse(lab: ModuleType, store: Any, interface: Any) -> Iterator[Any]:
     """The server, running; every page that it answers is held to the published interface."""
-    interface = interface_class()
+    interface.violations.clear()
     with lab.Langfuse(store, interface) as server:
         yield server
     assert interface.violations == []

@@ -1,8 +1,8 @@
-"""A Langfuse server for tests: the read path of version 4 over rows that a test gives it, on this machine only.
+"""A Langfuse server for tests: the read path of version 4 over rows that a test gives it.
 
 It answers as the real one does where labadapt could be misled: lists go on by cursor or by page, a comma in a filter
-separates, field groups decide which keys a row has, metadata is cut without ``io``, ``version`` brings a dataset's items
-as they were, and an experiment counts what lies in the requested time. Faults are told to it one by one.
+separates, field groups decide which keys a row has, metadata is cut without ``io``, ``version`` brings a dataset's
+items as they were, and an experiment counts what lies in the requested time. Faults are told to it one by one.
 """
 
 import base64
@@ -88,7 +88,7 @@ class Answer(Exception):
         self.body = body.encode() if isinstance(body, str) else json.dumps(body).encode()
 
 
-# -- faults: each takes the request, the page that would be answered, and may change it or raise ---------------------------
+# -- faults: each takes the request, the page that would be answered, and may change it or raise -------------------
 
 Fault = Callable[[Request, Row], None]
 
@@ -155,7 +155,7 @@ def repeat_page() -> Fault:
     return fault
 
 
-# -- the server ----------------------------------------------------------------------------------------------------------
+# -- the server ----------------------------------------------------------------------------------------------------
 
 
 class Langfuse:
@@ -349,13 +349,18 @@ def _written(moment: float) -> str:
 def _handler(server: Langfuse) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        disable_nagle_algorithm = True  # else the body waits for the acknowledgement of the head
 
-        def do_GET(self) -> None:  # noqa: N802 - the library's name
+        def do_GET(self) -> None:
             start = time.perf_counter()
             try:
                 status, body, headers = server.answer(self.path, self.headers.get("Authorization", ""))
             except Cut:
-                status, body, headers = 200, b'{"data": [', {"Content-Type": "application/json", "Content-Length": "9999"}
+                status, body, headers = (
+                    200,
+                    b'{"data": [',
+                    {"Content-Type": "application/json", "Content-Length": "9999"},
+                )
                 self.close_connection = True
             self.send_response(status)
             for name, value in ({"Content-Length": str(len(body))} | headers).items():
