@@ -3,9 +3,9 @@
     python bench/peers.py [--traces N]... [--rounds N] [--environments FOLDER]
 
 The workload is that of `bench/convert.py`. The peers are installed from the package index, each in an environment of
-its own, and do the part of their work that is nearest to a conversion: from the file to the calls that they would evaluate.
-Neither writes anything, and neither checks for overlap, order, cut content or duplicates. Every way is a fresh process,
-every round takes all in turn, and each must find every tool call.
+its own, and do the part of their work that is nearest to a conversion: from the file to the calls that they would
+evaluate; they write nothing. Every way is a fresh process, every round takes all in turn, and each must find every
+tool call.
 """
 
 import argparse
