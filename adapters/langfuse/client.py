@@ -1,8 +1,8 @@
 """One Langfuse server, read through the official SDK: the only module of labadapt that opens a connection.
 
 Needs the extra ``labadapt[langfuse]``; the SDK is imported when a server is opened, and not before. What an answer says
-is taken from its bytes as they arrived, not from the SDK's models: a model drops what it does not know, rounds what it
-converts, and refuses a whole page for one value. The SDK asks, encodes, pages and retries.
+is taken from its bytes as they arrived, and the SDK's models are never made: a model rounds what it converts, and
+refuses a whole page for one value. The SDK asks: addresses, parameters, authorisation, and retries with Retry-After.
 
 No key leaves through here: not in an answer, a message, a representation or a chained exception.
 """
@@ -141,7 +141,7 @@ class Server:
     def _asked(self, ask: Callable[[], object]) -> bytes:
         with self._sdk_faults():
             ask()
-        if self._answer is None:  # pragma: no cover - the hook runs for every answer
+        if self._answer is None:  # pragma: no cover - the hook sees every answer
             raise _Unanswered("no answer arrived")
         status, body = self._answer
         if not 200 <= status < 300:
@@ -150,8 +150,10 @@ class Server:
 
     @contextmanager
     def _sdk_faults(self) -> Iterator[None]:
-        """Let pass what the SDK cannot read: the bytes are judged by themselves. No fault keeps its cause: it may
-        quote headers."""
+        """Let pass what the SDK says of an answer that arrived; its bytes are judged by themselves.
+
+        No fault keeps its cause, which may quote headers.
+        """
         import httpx
         from langfuse.api.core import ApiError
 
@@ -159,7 +161,7 @@ class Server:
             yield
         except (httpx.TransportError, httpx.DecodingError) as error:
             fault = _Unanswered(_described(error))
-        except (ApiError, ValueError, RecursionError):
+        except (_Arrived, ApiError, ValueError, RecursionError):
             return
         else:
             return
@@ -231,6 +233,12 @@ class Server:
     def _keep(self, response: "httpx.Response") -> None:
         self.requests += 1
         self._answer = (response.status_code, response.read())
+        if response.is_success:  # errors go back to the SDK, which knows which are worth another try
+            raise _Arrived
+
+
+class _Arrived(Exception):
+    """The answer is here, whole: the SDK need not make models of it, which takes five times as long as all the rest."""
 
 
 class _Unanswered(Exception):
