@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterable
 
 from labadapt.adapters.reading.layers import HEAD, is_framed, plain_head
+from labadapt.adapters.reading.shapes import console
 from labadapt.adapters.span import Input, Limits, Source
 from labadapt.schema.problems import Problem, Refusal, Where
 
@@ -22,7 +23,8 @@ def choose(item: Input, among: Iterable[Source], limits: Limits) -> Source:
     surest = max((sureness for sureness, _ in asked), default=0)
     if surest > 0:
         return next(source for sureness, source in asked if sureness == surest)
-    raise refused or Refusal(_unknown(item, raw))
+    named = (console(head, Where(file=item.name, offset=0)) for head in inner)
+    raise refused or next(filter(None, named), None) or Refusal(_unknown(item, raw))
 
 
 def _inner(raw: bytes, name: str, limits: Limits) -> tuple[list[bytes], Refusal | None]:

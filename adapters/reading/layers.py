@@ -40,6 +40,14 @@ FOREIGN: tuple[tuple[bytes, str, str], ...] = (
     (b"PK\x03\x04", "a zip archive", "Unpack it, and give the files inside."),
     (b"SQLite format 3\x00", "an SQLite database", "Export OTLP from the application that owns the database."),
     (b"%PDF", "a PDF document", "Export the trace itself."),
+    (b"BZh", "a bzip2 file", "Decompress it, and give the file inside: bunzip2 FILE."),
+    (b"\xfd7zXZ\x00", "an xz file", "Decompress it, and give the file inside: unxz FILE."),
+    (b"\x04\x22\x4d\x18", "an lz4 file", "Decompress it, and give the file inside: unlz4 FILE."),
+    (b"\xff\x06\x00\x00sNaPpY", "a snappy file", "Decompress it, and give the file inside."),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "Unpack it, and give the files inside."),
+    (b"Obj\x01", "an Avro file", "Export OTLP from the store that wrote it."),
+    (b"ORC", "an ORC file", "Export OTLP from the store that wrote it."),
+    (b"context.span_id,", "a table of spans of Arize Phoenix (CSV)", "Ask Phoenix for JSON: its REST API, GET /v1/spans."),
     (b"<", "markup (HTML or XML)", "That is most likely an error page of a server: look at it, and download again."),
 )
 
@@ -190,6 +198,8 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         inner = from_chunks(_utf16(stream, name))
         yield from _unwrap(inner, name, limits, 0, depth + 1)
         return
+    if _magic(head) is not None:
+        raise _foreign(head, where)
     if is_framed(head):
         yield from _frames(stream, name, limits, depth)
     elif is_json(head):
@@ -223,14 +233,22 @@ def is_text(head: bytes) -> bool:
     return (
         len(start) > len(head[:_ENOUGH]) - 4
         and not _CONTROL.search(start)
-        and not head.startswith(tuple(magic for magic, _, _ in FOREIGN))
+        and _magic(head) is None
     )
 
 
+def _magic(head: bytes) -> tuple[bytes, str, str] | None:
+    """The row of `FOREIGN` that the first bytes are of; a tar archive has its mark further on."""
+    if head[257:262] == b"ustar":
+        return b"ustar", "a tar archive", "Unpack it, and give the files inside: tar xf FILE."
+    return next((row for row in FOREIGN if head.startswith(row[0])), None)
+
+
 def _foreign(head: bytes, where: Where) -> Exception:
-    for magic, what, instead in FOREIGN:
-        if head.startswith(magic):
-            return refusal("UNSUPPORTED_FORMAT", f"this is {what}", where, found=repr(magic), hint=instead)
+    row = _magic(head)
+    if row is not None:
+        magic, what, instead = row
+        return refusal("UNSUPPORTED_FORMAT", f"this is {what}", where, found=repr(magic), hint=instead)
     shown = head[:16].hex(" ")
     return refusal("UNKNOWN_FORMAT", "the first bytes are of no format that is read", where, found=shown)
 

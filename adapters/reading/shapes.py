@@ -17,6 +17,7 @@ from labadapt.schema.problems import Refusal, Where
 _COLLECTOR = "Send the traces through an OpenTelemetry Collector and give what its file exporter writes."
 _SDK = "Export OTLP from the application: set OTEL_TRACES_EXPORTER=otlp, or add an OTLP file exporter."
 _SURE = 95
+_LOOKED_AT = 65_536  # bytes in which a console may show itself
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,39 @@ SHAPES: tuple[Shape, ...] = (
         ),
         source="mlflow",
     ),
+    Shape(
+        "spans of AWS CloudWatch (aws/spans)",
+        (("traceId", "spanId", "startTimeUnixNano"), ("[].traceId", "[].spanId", "[].startTimeUnixNano")),
+        instead=_SDK,
+    ),
+    Shape(
+        "Google Cloud Trace",
+        (("projectId", "traceId", "spans"), ("traces.[].projectId", "traces.[].spans")),
+        instead=_COLLECTOR,
+    ),
     Shape("LangSmith runs", (("run_type",), ("[].run_type",), ("runs.[].run_type",)), instead=_SDK),
-    Shape("Datadog", (("[].[].trace_id",), ("traces.[].[].trace_id",)), instead=_COLLECTOR),
+    Shape(
+        "Datadog",
+        (
+            ("[].[].trace_id",),
+            ("traces.[].[].trace_id",),
+            ("data.[].attributes.trace_id", "data.[].type"),
+            ("data.[].attributes.ml_app", "data.[].type"),
+        ),
+        instead=_COLLECTOR,
+    ),
     Shape("AWS X-Ray", (("Traces.[].Segments",), ("Segments",), ("trace_id", "start_time")), instead=_COLLECTOR),
-    Shape("Honeycomb rows", (("trace\0trace_id",), ("[].trace\0trace_id",)), instead=_COLLECTOR),
+    Shape(
+        "Honeycomb rows",
+        (
+            ("trace\0trace_id",),
+            ("[].trace\0trace_id",),
+            ("data.trace\0trace_id",),
+            ("[].data.trace\0trace_id",),
+            ("data.results.[].data.trace\0trace_id",),
+        ),
+        instead=_COLLECTOR,
+    ),
 )
 
 
@@ -133,12 +163,15 @@ def claims_of(source: str) -> Callable[[bytes], int]:
     return claims
 
 
-_CONSOLE = re.compile(rb"\{\s*(resource|instrumentationScope|traceId|name): ")
+_CONSOLE = re.compile(rb"^\{\s*(?:resource|instrumentationScope|traceId|name): ", re.MULTILINE)
 
 
 def console(text: bytes, where: Where) -> Refusal | None:
-    """The refusal of what JavaScript prints on a console, which looks like JSON and is none; None for anything else."""
-    if not _CONSOLE.match(text):
+    """The refusal of what JavaScript prints on a console, which looks like JSON and is none; None for anything else.
+
+    Lines of a log may stand before it.
+    """
+    if not _CONSOLE.search(text[:_LOOKED_AT]):
         return None
     title = "the OpenTelemetry JavaScript console exporter"
     return refusal("UNSUPPORTED_FORMAT", f"this is the output of {title}", where, found=title, hint=_SDK)
@@ -172,12 +205,12 @@ def refuse_other(text: bytes, where: Where, source: str, expected: str) -> NoRet
     raise unsupported(shape, where)
 
 
-def _dotted(document: Any) -> Any:
-    """The document with the dots in its own first keys out of the way of paths."""
-    if isinstance(document, dict):
-        return {key.replace(".", "\0"): value for key, value in document.items()}
-    if isinstance(document, list) and document and isinstance(document[0], dict):
-        return [_dotted(document[0])]
+def _dotted(document: Any, depth: int = 5) -> Any:
+    """The document with the dots in its keys out of the way of paths, as deep as these lead; of lists the first."""
+    if depth and isinstance(document, dict):
+        return {key.replace(".", "\0"): _dotted(value, depth - 1) for key, value in document.items()}
+    if depth and isinstance(document, list):
+        return [_dotted(item, depth - 1) for item in document[:1]]
     return document
 
 
