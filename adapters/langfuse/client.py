@@ -141,7 +141,7 @@ class Server:
     def _asked(self, ask: Callable[[], object]) -> bytes:
         with self._sdk_faults():
             ask()
-        if self._answer is None:  # pragma: no cover - the hook sees every answer
+        if self._answer is None:  # a name that cannot be looked up is a ValueError to Python
             raise _Unanswered("no answer arrived")
         status, body = self._answer
         if not 200 <= status < 300:
@@ -193,6 +193,10 @@ class Server:
             import httpx
         except ImportError:
             raise Refusal(missing_extra()) from None
+        try:
+            httpx.URL(self._connection.address)
+        except httpx.InvalidURL:
+            raise _unsafe("the address is no URL") from None
         try:
             return httpx.Client(
                 timeout=self._connection.timeout,

@@ -34,11 +34,13 @@ def keys(lab: Any) -> list[str]:
         "https://[::1",
         "https://langfuse.example.com:port",
         "file:///etc/passwd",
+        "https://langfuse\x00.example.com",
+        "https://" + "x" * 70000,
     ],
 )
 def test_an_address_that_would_show_the_keys_is_refused(address: str) -> None:
     with pytest.raises(Refusal) as refused:
-        require_safe(Connection(address, "pk", "sk"))
+        Server(Connection(address, "pk", "sk"), lambda _: None)
     assert refused.value.problems[0].code == "UNSAFE_ADDRESS"
 
 
@@ -54,6 +56,14 @@ def test_an_address_that_would_show_the_keys_is_refused(address: str) -> None:
 )
 def test_https_and_this_machine_are_safe(address: str) -> None:
     require_safe(Connection(address, "pk", "sk"))
+
+
+def test_a_host_that_cannot_be_looked_up_gives_no_answer() -> None:
+    server = Server(Connection(f"https://{'x' * 70}.example.com", "pk", "sk"), lambda _: None)
+    with pytest.raises(Refusal) as refused:
+        server.datasets(1)
+    server.close()
+    assert refused.value.problems[0].code == "NO_ANSWER"
 
 
 def test_plain_http_elsewhere_needs_the_word() -> None:
