@@ -3,7 +3,7 @@
 import io
 from collections.abc import Iterable
 
-from labadapt.adapters.reading.layers import HEAD, is_framed, plain_head
+from labadapt.adapters.reading.layers import HEAD, is_framed, is_text, plain_head
 from labadapt.adapters.reading.shapes import console
 from labadapt.adapters.span import Input, Limits, Source
 from labadapt.schema.problems import Problem, Refusal, Where
@@ -56,5 +56,5 @@ def _unknown(item: Input, raw: bytes) -> Problem:
         code="UNKNOWN_FORMAT",
         message="no source claims the first bytes",
         where=Where(file=item.name, offset=0),
-        found=raw[:16].hex(" ") or "0 bytes",
+        found=raw[:60].decode("utf-8", "ignore") if is_text(raw) else raw[:16].hex(" ") or "0 bytes",
     )

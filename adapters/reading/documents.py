@@ -21,6 +21,7 @@ _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _TRUNCATED = "Input data was truncated"
 _PATH = re.compile(r" - at `(.*)`$", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
+_NEXT_LINE = re.compile(rb".?\r?\n(?:[{\[]|\Z)", re.DOTALL)  # after one that was cut
 _BLANK = b" \t\r\n"
 _PIECE = 2**20
 _LONGEST_LINE = 2**26
@@ -212,8 +213,8 @@ def _not_json(error: Exception, text: bytes, where: Where) -> Refusal:
     if named is not None:
         return named
     at = _AT_BYTE.search(str(error))
-    byte = int(at.group(1)) if at else 0
-    if text[byte - 1 : byte] == b"\n" and text[byte : byte + 1] in {b"{", b"["}:  # the next line of JSON Lines
+    byte = int(at.group(1)) if at else _first_bad(text)
+    if _NEXT_LINE.match(text, max(0, byte - 1)):
         return _cut(text[:byte], where)
     line = (where.line or 1) + text.count(b"\n", 0, byte)
     placed = Where(file=where.file, line=line, offset=(where.offset or 0) + byte)
@@ -222,6 +223,15 @@ def _not_json(error: Exception, text: bytes, where: Where) -> Refusal:
     return refusal(
         "BAD_ENCODING", f"this is no JSON document: {why}", placed, found=shown, expected="a JSON document on each line"
     )
+
+
+def _first_bad(text: bytes) -> int:
+    """The place of the first byte that is not UTF-8; 0 where all are."""
+    try:
+        text.decode()
+    except UnicodeDecodeError as error:
+        return error.start
+    return 0
 
 
 def path_of(error: msgspec.ValidationError) -> tuple[str, tuple[str | int, ...], str]:

@@ -47,7 +47,11 @@ FOREIGN: tuple[tuple[bytes, str, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive", "Unpack it, and give the files inside."),
     (b"Obj\x01", "an Avro file", "Export OTLP from the store that wrote it."),
     (b"ORC", "an ORC file", "Export OTLP from the store that wrote it."),
-    (b"context.span_id,", "a table of spans of Arize Phoenix (CSV)", "Ask Phoenix for JSON: its REST API, GET /v1/spans."),
+    (
+        b"context.span_id,",
+        "a table of spans of Arize Phoenix (CSV)",
+        "Ask Phoenix for JSON: its REST API, GET /v1/spans.",
+    ),
     (b"<", "markup (HTML or XML)", "That is most likely an error page of a server: look at it, and download again."),
 )
 
@@ -154,7 +158,7 @@ def is_framed(head: bytes) -> bool:
     A length below 160 MB begins with a byte that nothing else begins with. A longer one is told by what stands behind
     it, and by not being the beginning of protobuf.
     """
-    if len(head) <= 4 or head[0] > 0x7F:
+    if len(head) <= 4 or head[0] > 0x7F or _magic(head) is not None:
         return False
     if head[0] < 0x0A or head[4:8] == ZSTD:
         return True
@@ -198,8 +202,6 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         inner = from_chunks(_utf16(stream, name))
         yield from _unwrap(inner, name, limits, 0, depth + 1)
         return
-    if _magic(head) is not None:
-        raise _foreign(head, where)
     if is_framed(head):
         yield from _frames(stream, name, limits, depth)
     elif is_json(head):
@@ -216,13 +218,16 @@ def is_json(head: bytes) -> bool:
     """Whether content is JSON by its first bytes.
 
     A JSON Lines file with an empty first line begins ``0A 7B``, and so does protobuf whose first message has 123
-    bytes. It is protobuf where the fields of that message chain exactly to its end.
+    bytes. It is protobuf where the fields of that message chain exactly to its end, or where a control character
+    follows that JSON has none of.
     """
     text = head.lstrip(_BLANK)
     if text[:1] not in {b"{", b"["}:
         return bool(head) and not text  # nothing but blanks so far
     if head[0] != 0x0A:
         return True
+    if text[1:].lstrip(_BLANK)[:1] < b" " and text[1:].strip(_BLANK):
+        return False
     end = 2 + head[1]  # a blank or a bracket: always a length of one byte
     return len(head) < end or not wire.chains(head, 2, end, _GROUP)
 
@@ -230,11 +235,7 @@ def is_json(head: bytes) -> bool:
 def is_text(head: bytes) -> bool:
     """Whether content is lines of text, such as a log with JSON in it, and of no foreign format."""
     start = head[:_ENOUGH].decode("utf-8", "ignore").encode()  # a character may be cut at the end
-    return (
-        len(start) > len(head[:_ENOUGH]) - 4
-        and not _CONTROL.search(start)
-        and _magic(head) is None
-    )
+    return len(start) > len(head[:_ENOUGH]) - 4 and not _CONTROL.search(start) and _magic(head) is None
 
 
 def _magic(head: bytes) -> tuple[bytes, str, str] | None:
@@ -262,7 +263,9 @@ def _frames(stream: io.BufferedReader, name: str, limits: Limits, depth: int) ->
             return
         size = int.from_bytes(prefix, "big")
         where = Where(file=name, offset=offset)
-        if len(prefix) < 4 or not 0 < size <= limits.max_span * 8:  # the exporter writes no empty message
+        if len(prefix) < 4:
+            raise _broken_frame(where, offset, f"{len(prefix)} bytes where a length of 4 stands")
+        if not 0 < size <= limits.max_span * 8:  # the exporter writes no empty message
             raise _broken_frame(where, offset, f"a length of {size}")
         message = _message(stream, size, where)
         inner = from_chunks(message if size > _WHOLE else iter([b"".join(message)]))

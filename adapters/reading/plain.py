@@ -19,7 +19,7 @@ from labadapt.adapters.reading.keys import check_keys
 from labadapt.adapters.reading.nodes import Node
 from labadapt.adapters.reading.pairs import is_wanted
 from labadapt.adapters.reading.streams import StreamDecoder
-from labadapt.adapters.reading.times import DAY_NS, EARLIEST_NS, from_iso
+from labadapt.adapters.reading.times import DAY_NS, EARLIEST_NS, from_iso, integer, likely_unit, plausible
 from labadapt.adapters.reading.values import MAX_DEPTH
 from labadapt.adapters.span import Event, Origin, Reading, Span, Wanted
 from labadapt.schema.problems import Refusal, Where
@@ -29,6 +29,7 @@ Context = TypeVar("Context")
 CODES = {"UNSET": 0, "OK": 1, "ERROR": 2}
 KINDS = {"UNSPECIFIED": 0, "INTERNAL": 1, "SERVER": 2, "CLIENT": 3, "PRODUCER": 4, "CONSUMER": 5}
 _HEX = frozenset("0123456789abcdefABCDEF")
+_UNITS = {1: "nanoseconds", 1_000: "microseconds"}  # by their length in nanoseconds
 
 
 class Facts(msgspec.Struct, kw_only=True, gc=False):
@@ -165,7 +166,7 @@ class Keeper:
         now_ns = self.reading.now_ns
         for (value, node), field in ((start, "its start"), (end, "its end")):
             if not EARLIEST_NS <= value <= now_ns + DAY_NS and (value or field == "its start"):
-                raise bad_time(name, field, value, now_ns, node.pointer)
+                raise _bad_time(name, field, value, now_ns, node)
         return start[0], end[0]
 
     def attributes(self, pairs: Iterable[tuple[str, Any, str]]) -> dict[str, Any]:
@@ -186,6 +187,19 @@ class Keeper:
         if not (self.wanted.everything or name in self.wanted.events):
             return ()
         return (Event(name, time_ns, self.attributes(pairs)),)
+
+
+def _bad_time(name: str, field: str, value: int, now_ns: int, node: Node) -> Fault:
+    """A time that cannot be, in the unit in which the format writes it."""
+    fault = bad_time(name, field, value, now_ns, node.pointer)
+    written = integer(node.value) if isinstance(node.value, int | str) else None
+    unit = _UNITS.get(value // written) if written and value % written == 0 else None
+    if unit is not None and written is not None:
+        likely = "nanoseconds" if plausible(written, now_ns) else likely_unit(written, now_ns)
+        hint = f"The times of this format are {unit}"
+        hint += f"; the value would be plausible as {likely}." if likely else "."
+        fault.more = {"found": str(written)[:80], "expected": f"{unit} since 1970", "hint": hint}
+    return fault
 
 
 def _check_value(key: str, value: Any, pointer: str, depth: int = 0) -> None:

@@ -16,6 +16,7 @@ from labadapt.schema.problems import Refusal, Where
 
 _COLLECTOR = "Send the traces through an OpenTelemetry Collector and give what its file exporter writes."
 _SDK = "Export OTLP from the application: set OTEL_TRACES_EXPORTER=otlp, or add an OTLP file exporter."
+_LOG = "Where an export stands in a log, `labadapt java-logging FILE` reads it, and counts the other lines."
 _SURE = 95
 _LOOKED_AT = 65_536  # bytes in which a console may show itself
 
@@ -66,7 +67,11 @@ SHAPES: tuple[Shape, ...] = (
         source="protojson",
     ),
     Shape("a list of OTLP documents", (("[].resourceSpans",),), instead="Write one document a line: jq -c '.[]' FILE."),
-    Shape("Grafana Tempo", (("batches",), ("trace.resourceSpans",), ("trace.batches",)), source="tempo"),
+    Shape(
+        "Grafana Tempo",
+        (("batches",), ("trace.resourceSpans",), ("trace.batches",), ("trace", "status"), ("trace", "metrics")),
+        source="tempo",
+    ),
     Shape("the Jaeger v3 API", (("result.resourceSpans",),), source="jaeger"),
     Shape(
         "the Jaeger v1 API",
@@ -75,6 +80,7 @@ SHAPES: tuple[Shape, ...] = (
             ("data.[].spans", "data.[].processes"),
             ("traceID", "spans"),
             ("spans", "processes"),
+            ("errors.[].msg", "total", "limit"),
         ),
         source="jaeger",
     ),
@@ -226,4 +232,5 @@ def unknown(text: bytes, where: Where, expected: str = "resourceSpans") -> Refus
     document = _plain(text)
     keys = ", ".join(sorted(document)[:8]) if isinstance(document, dict) else text[:40].decode("utf-8", "replace")
     message = "this JSON document is of no format that is read"
-    return refusal("UNKNOWN_FORMAT", message, where, found=keys[:200], expected=expected)
+    hint = _LOG if (where.line or 1) > 1 and expected == "resourceSpans" else None
+    return refusal("UNKNOWN_FORMAT", message, where, found=keys[:200], expected=expected, hint=hint)

@@ -19,6 +19,7 @@ from labadapt.adapters.span import Input, Reading, Source, Span
 _START = re.compile(rb'\{\s*"(?:resource|scope)(?:Spans|Logs|Metrics)?"\s*:')
 _RESOURCE = re.compile(rb'\{\s*"resource"\s*:')
 _SCOPES = re.compile(rb'"scopeSpans"\s*:')
+_JSON = re.compile(rb"\s*(?:\{|\[\s*[{\[])")
 _LONGEST = 2**26
 _SURE = 95
 
@@ -31,11 +32,7 @@ def claims(head: bytes) -> int:
 def _holds_group(line: bytes) -> bool:
     """Whether the JSON of a group stands in a line behind words of a logger; in time that grows with the line alone."""
     start = _RESOURCE.search(line)
-    return (
-        start is not None
-        and bool(line[: start.start()].strip(b" \t{"))
-        and _SCOPES.search(line, start.end()) is not None
-    )
+    return start is not None and not _JSON.match(line) and _SCOPES.search(line, start.end()) is not None
 
 
 def decode(item: Input, reading: Reading) -> Iterator[Span]:
