@@ -53,6 +53,7 @@ fuzz: $(VENV)/develop.stamp
 bench: $(VENV)/develop.stamp
 	$(BIN)/python bench/convert.py
 	$(BIN)/python bench/validate.py
+	$(BIN)/python bench/fetch.py
 
 docs: $(VENV)/develop.stamp
 	$(BIN)/python docs/generate.py

@@ -13,7 +13,7 @@ from labadapt.adapters.langfuse.client import Connection, Server
 from labadapt.adapters.langfuse.fetch import Fetched, Surroundings, Wish, fetch
 
 HERE = Path(__file__).parent
-RECORDED = Path("/tmp/apipages")
+RECORDED = HERE.parents[1] / "samples" / "langfuse" / "api-pages"
 
 
 def _module(name: str) -> ModuleType:
