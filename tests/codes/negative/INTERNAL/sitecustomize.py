@@ -1,0 +1,11 @@
+"""A defect, as only one of labadapt itself can be."""
+
+import labadapt.schema.problems as problems
+
+
+class Broken(dict):
+    def __iter__(self):
+        raise ZeroDivisionError("\x1b[31mboom")
+
+
+problems.CODES = Broken(problems.CODES)
