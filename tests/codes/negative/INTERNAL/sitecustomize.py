@@ -1,6 +1,6 @@
 """A defect, as only one of labadapt itself can be."""
 
-import labadapt.schema.problems as problems
+from labadapt.schema import problems
 
 
 class Broken(dict):
