@@ -8,11 +8,54 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from labadapt.engine.check import check_bundle, check_run
+    from labadapt.engine.estimates import (
+        clopper_pearson,
+        clopper_pearson_lower,
+        clopper_pearson_upper,
+        clustered,
+        mcnemar_exact,
+        newcombe,
+        newcombe_paired,
+        pass_k,
+        sign_test,
+        smallest_p,
+        wilson,
+    )
     from labadapt.engine.fixtures import fixture_bundle
 
-__all__ = ["check_bundle", "check_run", "fixture_bundle"]
+__all__ = [
+    "check_bundle",
+    "check_run",
+    "clopper_pearson",
+    "clopper_pearson_lower",
+    "clopper_pearson_upper",
+    "clustered",
+    "fixture_bundle",
+    "mcnemar_exact",
+    "newcombe",
+    "newcombe_paired",
+    "pass_k",
+    "sign_test",
+    "smallest_p",
+    "wilson",
+]
 
-_MODULES = {"check_bundle": "check", "check_run": "check", "fixture_bundle": "fixtures"}
+_MODULES = {
+    "check_bundle": "check",
+    "check_run": "check",
+    "clopper_pearson": "estimates",
+    "clopper_pearson_lower": "estimates",
+    "clopper_pearson_upper": "estimates",
+    "clustered": "estimates",
+    "fixture_bundle": "fixtures",
+    "mcnemar_exact": "estimates",
+    "newcombe": "estimates",
+    "newcombe_paired": "estimates",
+    "pass_k": "estimates",
+    "sign_test": "estimates",
+    "smallest_p": "estimates",
+    "wilson": "estimates",
+}
 
 
 def __getattr__(name: str) -> object:
