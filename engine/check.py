@@ -9,13 +9,16 @@ from dataclasses import replace
 
 from labadapt.engine.actions import call_budget, deadline, forbidden_actions, read_only, required_actions
 from labadapt.engine.conclusions import disposition, expected_state, expected_value
+from labadapt.engine.digests import record_digest, target_digest
 from labadapt.engine.evidence import evidence
-from labadapt.engine.finding import Finding, Subject, is_blank, subject_of
+from labadapt.engine.finding import Finding, Subject, is_blank, status_of, subject_of
 from labadapt.engine.outcome import BLANK, NEEDS_END, NO_CONTRACT, because, outcome_of, phases_of
+from labadapt.engine.values import plain
+from labadapt.schema.codec import canonical_usage
 from labadapt.schema.model import Bundle, Contract, Generator, Run
 from labadapt.schema.problems import Problem, Refusal, Where
 from labadapt.schema.result import CheckId, CheckResult, PhaseName, Results, RunResult, Summary
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 Check = Callable[[Subject], Finding | None]
 
@@ -45,6 +48,12 @@ def check_run(run: Run) -> RunResult:
         outcome=outcome,
         reason=reason,
         severity=run.contract.severity if isinstance(run.contract, Contract) else UNSET,
+        request_digest=record_digest(run.request),
+        contract_digest=record_digest(run.contract),
+        target_digest=target_digest(run),
+        duration_ms=plain(run.duration_ms),
+        status=status_of(run),
+        usage=run.usage if isinstance(run.usage, UnsetType) else canonical_usage(run.usage),
         phases=phases_of(run, checks),
         checks=checks,
     )

@@ -52,13 +52,14 @@ def canonical(run: Run) -> Run:
     if type(run.output) is Output:
         changes["output"] = _with_whole(run.output, "value")
     if type(run.usage) is RunUsage:
-        changes["usage"] = _canonical_usage(run.usage)
+        changes["usage"] = canonical_usage(run.usage)
     if type(run.duration_ms) is float:
         changes["duration_ms"] = _whole(run.duration_ms)
     return msgspec.structs.replace(run, **changes) if changes else run
 
 
-def _canonical_usage(usage: RunUsage) -> RunUsage:
+def canonical_usage(usage: RunUsage) -> RunUsage:
+    """The usage with a cost that is whole as an integer."""
     usage = _with_whole(usage, "cost_usd")
     if type(usage.judge) is Usage:
         return msgspec.structs.replace(usage, judge=_with_whole(usage.judge, "cost_usd"))

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, TypeAlias
 
-from labadapt.schema.model import Generator, Identifier, Mode, Name
+from labadapt.schema.model import Generator, Identifier, Milliseconds, Mode, Name, RunUsage, Status
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 CheckId: TypeAlias = Literal[
@@ -20,6 +20,7 @@ Verdict: TypeAlias = Literal["pass", "fail", "unevaluable", "not_required"]
 Outcome: TypeAlias = Literal["pass", "fail", "inconclusive"]
 PhaseName: TypeAlias = Literal["prepare", "run", "verify", "record"]
 PhaseState: TypeAlias = Literal["ok", "failed", "not_reached"]
+Digest: TypeAlias = Annotated[str, Meta(pattern=r"^sha256:[0-9a-f]{64}$", max_length=71)]
 
 
 class CheckResult(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
@@ -55,6 +56,29 @@ class RunResult(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, r
     outcome: Annotated[Outcome, Meta(description="pass, fail or inconclusive.")]
     reason: Annotated[str, Meta(description="One sentence that says why.")]
     severity: Annotated[Identifier | UnsetType, Meta(description="The contract's severity.")] = UNSET
+    request_digest: Annotated[
+        Digest | UnsetType, Meta(description="Digest of the request. Absent: none was recorded.")
+    ] = UNSET
+    contract_digest: Annotated[
+        Digest | UnsetType, Meta(description="Digest of the contract. Absent: there is none.")
+    ] = UNSET
+    target_digest: Annotated[
+        Digest | UnsetType,
+        Meta(
+            description="Digest of what ran: of provenance.targetDigest, else of codeRevision, modelRoute, "
+            "promptVersion, retrievalConfiguration and toolSchemaDigest together. Absent: not recorded in full."
+        ),
+    ] = UNSET
+    duration_ms: Annotated[
+        Milliseconds | UnsetType, Meta(description="The run's durationMs, of its mode. Absent: not recorded.")
+    ] = UNSET
+    status: Annotated[
+        Status | UnsetType,
+        Meta(description="Health of infrastructure and target, always written. Absent: unknown, an older file."),
+    ] = UNSET
+    usage: Annotated[RunUsage | UnsetType, Meta(description="Tokens and cost of the run. Absent: not recorded.")] = (
+        UNSET
+    )
     phases: Annotated[list[Phase], Meta(description="prepare, run, verify, record, in this order.")]
     checks: Annotated[list[CheckResult], Meta(description="Every check, in a fixed order.")]
 
