@@ -87,7 +87,7 @@ def main() -> None:
     address, public_key, secret_key = pipe.recv()
     server = Server(Connection(address, public_key, secret_key), time.sleep)
     start = time.perf_counter()
-    fetched = fetch(server, Wish("labadapt demo"), Surroundings(time.monotonic, time.sleep))
+    fetched = fetch(server, Wish("labadapt demo"), Surroundings(time.sleep))
     spent = time.perf_counter() - start
     server.close()
     pipe.send(True)

@@ -43,7 +43,7 @@ def fetch_files(live: Live, session: Session, *, repeated: bool) -> Files:
 
     wish = Wish(live.dataset or "", live.runs, live.since, live.wait, repeated)
     with _opened(live) as server, _told(session) as tell:
-        fetched = fetch(server, wish, Surroundings(time.monotonic, time.sleep, tell))
+        fetched = fetch(server, wish, Surroundings(time.sleep, tell))
     for note in fetched.notes:
         session.say(f"note: {printable(note)}")
     if live.save is not None:

@@ -18,18 +18,19 @@ TRACES = 100  # in one request: their ids fit any server's limit of an address, 
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # as for every other time of an input (BAD_TIME)
 _ATTEMPTS = 3  # at a list that changed while it was read
 _NAMED = 10  # of what is missing, one by one; the rest is counted
-_LONGEST_PAUSE = 15.0  # seconds between two looks
+_SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0  # seconds between two looks
 
 _Read = TypeVar("_Read")
+_Key = TypeVar("_Key")
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """Which runs: of a dataset, by name or id, or all of them; only those that began at or after `since`.
+    """Which runs: of a dataset, by name or id, or all of them; only those that were active since then.
 
-    `wait` in seconds: how long what is not readable yet is waited for, altogether. `repeated`: several runs of one name
-    are wanted.
+    `wait` in seconds: how long is waited, altogether, for what is not readable yet. `repeated`: several runs of one
+    name are wanted.
     """
 
     dataset: str
@@ -41,12 +42,11 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a core without clock and terminal is given: seconds that only grow, a pause, and whom to tell.
+    """What a core without clock and terminal is given: a pause of so many seconds, and whom to tell.
 
     `tell` takes what is being read, how much of it is there, and of how much.
     """
 
-    monotonic: Callable[[], float]
     sleep: Callable[[float], None]
     tell: Callable[[str, int, int], None] = lambda _what, _done, _total: None
 
@@ -67,34 +67,62 @@ class Fetched:
         self.files += [(f"{kind}-{number + at:04}.json", page.raw) for at, page in enumerate(pages, 1)]
 
 
-@dataclass(slots=True)
 class Patience:
-    """How long is still waited, and how long until the next look."""
+    """How long is still waited: the pauses count, not the reading."""
 
-    around: Surroundings
-    deadline: float
-    pause: float = 1.0
+    def __init__(self, around: Surroundings, seconds: float) -> None:
+        """Wait for so many seconds altogether; 0: what is not there at the first look is missing."""
+        self.around = around
+        self.waits = seconds > 0
+        self._left = seconds
 
-    def again(self) -> bool:
-        """Wait until the next look; False when there is no time for one."""
-        left = self.deadline - self.around.monotonic()
-        if left <= 0:
-            return False
-        self.around.sleep(min(self.pause, left))
-        self.pause = min(self.pause * 2, _LONGEST_PAUSE)
-        return True
+    def pauses(self) -> Iterator[None]:
+        """Pauses between looks, each longer than the one before, until the time is over."""
+        pause = _SHORTEST_PAUSE
+        while self._left > 0:
+            step = min(pause, self._left)
+            self._left -= step
+            self.around.sleep(step)
+            yield
+            pause = min(pause * 2, _LONGEST_PAUSE)
 
     def until(self, read: Callable[[], _Read], missing: Callable[[_Read], Sequence[Problem]]) -> _Read:
         """What `read` gives as soon as nothing is missing of it. Raises what is missing when the time is over."""
-        while problems := missing(found := read()):
-            if not self.again():
-                raise Refusal(problems)
+        found = read()
+        for _ in self.pauses():
+            if not missing(found):
+                break
+            found = read()
+        if problems := missing(found):
+            raise Refusal(problems)
         return found
+
+    def settled(
+        self, keys: Sequence[_Key], read: Callable[[_Key], _Read], missing: Callable[[_Key, _Read], Sequence[Problem]]
+    ) -> dict[_Key, _Read]:
+        """What `read` gives for every key, when nothing is missing of it.
+
+        Nothing in the interface tells whether more is to come. Where there is time, each is therefore read until two
+        looks in a row see the same. Raises what is missing, or that two looks differ, when the time is over.
+        """
+        looks = {key: [read(key)] for key in keys}
+        for _ in self.pauses():
+            open_ = [key for key in keys if missing(key, looks[key][-1]) or looks[key][-2:-1] != looks[key][-1:]]
+            if not open_:
+                break
+            for key in open_:
+                looks[key] = [looks[key][-1], read(key)]
+        problems = [problem for key in keys for problem in missing(key, looks[key][-1])]
+        if not problems and any(len(seen) > 1 and seen[0] != seen[1] for seen in looks.values()):
+            problems = [_incomplete("two looks at the run differ: more may be arriving", None, None)]
+        if problems:
+            raise Refusal(problems)
+        return {key: seen[-1] for key, seen in looks.items()}
 
 
 def fetch(server: Server, wish: Wish, around: Surroundings) -> Fetched:
     """Every page of the runs. Raises ``NOT_ON_SERVER``, ``AMBIGUOUS_RUN``, ``INCOMPLETE_ANSWER`` and the server's."""
-    patience = Patience(around, around.monotonic() + wish.wait)
+    patience = Patience(around, wish.wait)
     dataset = find_dataset(server, wish.dataset)
     fetched = Fetched(files=[("dataset.json", dataset.raw)])
     chosen = _choose(server, wish, dataset.rows[0], patience)
@@ -129,6 +157,8 @@ def _by_cursor(read: Callable[[str | None], Page]) -> list[Page]:
             raise _Changed("it came back to a place that it had left")
         cursors.add(cursor)
         pages.append(read(cursor))
+        if not pages[-1].rows and pages[-1].cursor:
+            raise _Changed("a page is empty, and yet the list goes on")
     _require_steady(pages)
     return pages
 
@@ -281,7 +311,7 @@ def _whole_runs(server: Server, ids: Sequence[str], patience: Patience) -> _Runs
         experiments = [page for batch in _batches(ids) for page in _experiments(server, batch)]
         return _Runs(experiments, {id_: _items(server, id_, ids, patience.around) for id_ in ids})
 
-    return patience.until(read, _without_items)
+    return patience.settled([0], lambda _: read(), lambda _, runs: _without_items(runs))[0]
 
 
 def _experiments(server: Server, ids: Sequence[str]) -> list[Page]:
@@ -322,29 +352,21 @@ def _incomplete(message: str, found: str | None, expected: str | None) -> Proble
 
 
 def _add_observations(server: Server, items: Sequence[Row], patience: Patience, fetched: Fetched) -> None:
-    traces = list(dict.fromkeys(text_of(item, "traceId") for item in items))
-    for number, batch in enumerate(_batches(traces)):
-        wanted = [item for item in items if item["traceId"] in set(batch)]
-        fetched.add("observations", _observations(server, batch, wanted, patience))
-        patience.around.tell("traces", min((number + 1) * TRACES, len(traces)), len(traces))
+    """All observations of the items' traces, with the root of every item among them."""
+    batches = list(_batches(list(dict.fromkeys(text_of(item, "traceId") for item in items))))
 
+    def read(number: int) -> list[Page]:
+        pages = by_cursor(lambda cursor: server.observations(batches[number], cursor))
+        patience.around.tell("traces", number + 1, len(batches))
+        return pages
 
-def _observations(server: Server, traces: Sequence[str], items: Sequence[Row], patience: Patience) -> list[Page]:
-    """All observations of these traces, with the root of every item among them.
+    def missing(number: int, pages: list[Page]) -> list[Problem]:
+        there, traces = {row["id"] for row in rows_of(pages)}, set(batches[number])
+        absent = [item for item in items if item["traceId"] in traces and text_of(item, "id") not in there]
+        return [_unreadable(absent)] if absent else []
 
-    Where a root had to be waited for, the rest may still be arriving: two looks in a row must then see the same.
-    """
-    looks: list[set[str]] = []
-
-    def missing(pages: list[Page]) -> list[Problem]:
-        looks.append({text_of(row, "id") for row in rows_of(pages)})
-        absent = [item for item in items if text_of(item, "id") not in looks[-1]]
-        if absent:
-            return [_unreadable(absent)]
-        settled = len(looks) == 1 or looks[-1] == looks[-2]
-        return [] if settled else [_incomplete("observations are still arriving", None, None)]
-
-    return patience.until(lambda: by_cursor(lambda cursor: server.observations(traces, cursor)), missing)
+    for pages in patience.settled(range(len(batches)), read, missing).values():
+        fetched.add("observations", pages)
 
 
 def _unreadable(items: Sequence[Row]) -> Problem:

@@ -89,7 +89,7 @@ def fetched(opened: Callable[..., Server]) -> Callable[..., Fetched]:
     """A function that fetches runs of the recorded dataset, waiting in short steps."""
 
     def make(*runs: str, server: Server | None = None, **wish: Any) -> Fetched:
-        around = Surroundings(time.monotonic, lambda seconds: time.sleep(seconds / 50))
+        around = Surroundings(lambda seconds: time.sleep(seconds / 50))
         return fetch(server or opened(), Wish(**({"dataset": "labadapt demo", "runs": runs} | wish)), around)
 
     return make

@@ -385,19 +385,26 @@ def test_what_appears_late_is_waited_for(
     assert fetched("policy A", wait=30.0).files == whole
 
 
-def test_after_a_late_root_two_looks_must_agree(fetched: Any, whole: Any, langfuse: Any, lab: Any) -> None:
+def test_with_time_to_wait_two_looks_must_agree(fetched: Any, whole: Any, langfuse: Any, lab: Any) -> None:
     tool = "39a92fec4015b74a"
-    langfuse.faults = [
-        lab.on("v2/observations", lab.once(lab.without("648b3375e36791c7", tool))),
-        lab.on("v2/observations", lab.times(2, lab.without(tool))),
-    ]
+    langfuse.faults = [lab.on("v2/observations", lab.times(2, lab.without(tool)))]
+    assert fetched("policy A").files != whole  # nothing in the answer tells that a call is to come
+    langfuse.faults = [lab.on("v2/observations", lab.once(lab.without(tool)))]
     assert fetched("policy A", wait=30.0).files == whole
+
+
+def test_looks_that_keep_differing_are_refused(fetched: Any, langfuse: Any) -> None:
+    def more(_request: Any, page: Any) -> None:
+        page["data"] = page["data"][: len(langfuse.requests)]
+
+    langfuse.faults = [lambda request, page: more(request, page) if request.path == "v2/observations" else None]
+    assert refusal(lambda: fetched("policy A", wait=3.0))[0] == "INCOMPLETE_ANSWER"
 
 
 def test_an_item_whose_trace_never_comes_is_refused_by_name(fetched: Any, langfuse: Any, lab: Any) -> None:
     langfuse.faults = [lab.on("v2/observations", lab.without("648b3375e36791c7"))]
     with pytest.raises(Refusal) as refused:
-        fetched("policy A", wait=1.0)
+        fetched("policy A", wait=5.0)
     [problem] = refused.value.problems
     assert problem.code == "INCOMPLETE_ANSWER"
     assert problem.found == "case-3 of 'policy A'"

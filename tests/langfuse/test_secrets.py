@@ -110,7 +110,7 @@ def test_headers_of_an_error_are_not_told(lab: Any, langfuse: Any, fetched: Any)
 
 def test_wrong_keys_are_refused_without_being_said(lab: Any, langfuse: Any, opened: Any, fetched: Any) -> None:
     with pytest.raises(Refusal) as refused:
-        fetched("policy A", server=opened(secret_key="sk-lf-wrong"))
+        fetched("policy A", server=opened(secret_key="sk-lf-wrong"))  # noqa: S106 - of the test
     [problem] = refused.value.problems
     assert (problem.code, problem.message) == (
         "ANSWERED_WITH_ERROR",
