@@ -70,6 +70,7 @@ def open_input(name: str) -> AbstractContextManager[BinaryIO]:
     if name == STANDARD_STREAM:
         return _standard_input()
     with read_errors(name):
+        session().inputs.add(os.path.realpath(name))
         return _filled(Path(name).open("rb", buffering=_BUFFER))
 
 

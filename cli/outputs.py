@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from labadapt.cli.files import STANDARD_STREAM
-from labadapt.cli.session import show_bytes, unwritable
+from labadapt.cli.session import session, show_bytes, unwritable
 from labadapt.schema.problems import Problem, Refusal, Where
 
 
@@ -68,6 +68,7 @@ def _require_empty(target: Path) -> None:
 
 
 def _write_file(path: Path, parts: Iterable[bytes]) -> None:
+    _require_no_input(path)
     with _write_errors(str(path)):
         if path.exists() and not path.is_file() and not path.is_dir():
             _write_parts(path, parts)  # a device or a pipe, such as /dev/null: there is nothing to replace
@@ -78,6 +79,13 @@ def _write_file(path: Path, parts: Iterable[bytes]) -> None:
             with suppress(FileNotFoundError):
                 temporary.chmod(target.stat().st_mode & 0o777)
             temporary.replace(target)
+
+
+def _require_no_input(path: Path) -> None:
+    """Telemetry is recorded once: a command never replaces what it reads."""
+    if os.path.realpath(path) in session().inputs:
+        message = "is an input of this command, and is not replaced"
+        raise Refusal(Problem(code="UNWRITABLE_FILE", message=message, where=Where(file=str(path))))
 
 
 def _write_parts(path: Path, parts: Iterable[bytes]) -> None:

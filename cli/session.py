@@ -5,7 +5,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -15,11 +15,15 @@ from labadapt.schema.problems import Problem, Refusal, Where
 
 @dataclass(slots=True)
 class Session:
-    """Settings that every command shares: `quiet` keeps notes and summaries back, never errors or results."""
+    """Settings that every command shares: `quiet` keeps notes and summaries back, never errors or results.
+
+    `inputs`: the real paths of the files that the command reads, so that no output replaces one.
+    """
 
     debug: bool = False
     quiet: bool = False
     progress: bool = True
+    inputs: set[str] = field(default_factory=set)
 
     def say(self, text: str) -> None:
         """A line for people on standard error, unless ``--quiet``. Control characters are escaped."""
@@ -28,8 +32,9 @@ class Session:
 
 
 def session() -> Session:
-    """The session of the running command."""
-    return click.get_current_context().ensure_object(Session)
+    """The session of the running command; outside of one, settings that nobody changed."""
+    context = click.get_current_context(silent=True)
+    return Session() if context is None else context.ensure_object(Session)
 
 
 def complain(text: str) -> None:

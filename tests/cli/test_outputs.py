@@ -1,6 +1,8 @@
 """Nobody ever sees half of a file."""
 
+import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,3 +101,30 @@ def test_an_interrupted_folder_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         write_folder(str(tmp_path / "out"), [("a.json", [b"1"]), ("b.json", failing())])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> Path:
+    """An export of the user's own, in the folder of the command."""
+    samples = Path(__file__).parents[2] / "samples" / "producers" / "pydantic-ai@2.68.0-v5"
+    return Path(shutil.copy(samples / "02_timeout_recovered.pb", tmp_path / "traces.pb"))
+
+
+@pytest.mark.parametrize("command", ["convert", "otlp"])
+def test_an_export_is_not_replaced_by_its_bundle(labadapt, export: Path, command: str) -> None:
+    before = export.read_bytes()
+    done = labadapt(command, export.name, "--out", f"./{export.name}", "--quiet")
+    assert done.returncode == 2
+    assert (
+        f"error[UNWRITABLE_FILE]: is an input of this command, and is not replaced\n  --> {export.name}" in done.stderr
+    )
+    assert export.read_bytes() == before
+
+
+def test_a_bundle_is_not_replaced_by_its_result(labadapt, tmp_path: Path, run) -> None:
+    bundle = tmp_path / "bundle.json"
+    bundle.write_text(json.dumps({"schemaVersion": 1, "runs": [run]}), encoding="utf-8")
+    (tmp_path / "link.json").symlink_to(bundle)
+    done = labadapt("check", "bundle.json", "--out", "link.json")
+    assert (done.returncode, "UNWRITABLE_FILE" in done.stderr) == (2, True)
+    assert json.loads(bundle.read_text(encoding="utf-8"))["runs"] == [run]
