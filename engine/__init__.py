@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         wilson,
     )
     from labadapt.engine.fixtures import fixture_bundle
+    from labadapt.engine.rules import verdict
 
 __all__ = [
     "check_bundle",
@@ -37,6 +38,7 @@ __all__ = [
     "pass_k",
     "sign_test",
     "smallest_p",
+    "verdict",
     "wilson",
 ]
 
@@ -54,6 +56,7 @@ _MODULES = {
     "pass_k": "estimates",
     "sign_test": "estimates",
     "smallest_p": "estimates",
+    "verdict": "rules",
     "wilson": "estimates",
 }
 
