@@ -174,8 +174,8 @@ def _conflict(survivors: list[Observation]) -> _Conflict:
     problem = Problem(
         code="CONFLICTING_DUPLICATE",
         message=f'Span {first.span_id} ("{first.name}") arrived {len(survivors)} times with different content.',
-        where=Where(file=first.where.file, line=first.where.line, trace_id=first.trace_id, span_ids=(first.span_id,)),
-        found="; ".join(places),
+        where=msgspec.structs.replace(first.where, trace_id=first.trace_id, span_ids=(first.span_id,)),
+        found="; ".join([*places[:10], *(["…"] if len(places) > 10 else [])]),
         expected="copies of one span that are equal",
     )
     parents = frozenset(observation.parent_id for observation in survivors)
@@ -225,7 +225,7 @@ def _cyclic(
             message=f"{len(circle)} spans of the trace name each other as parents in a circle."
             if len(circle) > 1
             else f'Span {first.span_id} ("{first.name}") names itself as its parent.',
-            where=Where(file=first.where.file, line=first.where.line, trace_id=trace.trace_id, span_ids=tuple(shown)),
+            where=msgspec.structs.replace(first.where, trace_id=trace.trace_id, span_ids=tuple(shown)),
             found=" -> ".join([*shown, "…" if len(circle) > len(shown) else circle[0]]),
             expected="parents that lead to a root",
         ),

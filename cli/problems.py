@@ -9,6 +9,7 @@ from labadapt.schema.problems import CODES, Problem, Where
 from msgspec import structs
 
 _LONGEST = 300
+_MOST_PLACES = 20
 
 
 def render_problems(problems: Iterable[Problem]) -> str:
@@ -27,7 +28,8 @@ def render_alike(problems: Iterable[Problem]) -> str:
 def render_problem(problem: Problem, places: Sequence[Where] = ()) -> str:
     """One problem: ``error[CODE]: what``, then where, what was found and expected, and what to do."""
     lines = [f"{click.style(f'error[{problem.code}]', fg='red', bold=True)}: {printable(problem.message)}"]
-    lines += [f"  --> {place}" for place in map(render_where, places or [problem.where]) if place]
+    lines += [f"  --> {place}" for place in map(render_where, (places or [problem.where])[:_MOST_PLACES]) if place]
+    lines += [f"  --> … and {len(places) - _MOST_PLACES} more"] if len(places) > _MOST_PLACES else []
     lines += [f"  = {compared}" for compared in [_compared(problem)] if compared]
     lines += [f"  = help: {printable(help_text)}" for help_text in [_help(problem)] if help_text]
     return "\n".join(lines)

@@ -1,7 +1,7 @@
 """How a problem reads."""
 
 import pytest
-from labadapt.cli.problems import problem_as_json, render_problem, render_problems
+from labadapt.cli.problems import problem_as_json, render_alike, render_problem, render_problems
 from labadapt.schema.problems import Problem, Where
 
 
@@ -64,3 +64,10 @@ def test_json_leaves_out_what_is_not_known(overlap: Problem) -> None:
         "where": {"file": "a.pb"},
     }
     assert problem_as_json(overlap)["where"]["traceId"] == "0af7"
+
+
+def test_of_many_places_the_first_are_shown_and_the_others_counted() -> None:
+    problems = [Problem(code="BAD_FIELD", message="m", where=Where(file="a", line=n)) for n in range(1, 1_001)]
+    lines = render_alike(problems).splitlines()
+    assert lines[20:22] == ["  --> a: line 20", "  --> … and 980 more"]
+    assert len(lines) == 23
