@@ -57,6 +57,11 @@ def _leads(value: Any, steps: list[str]) -> bool:
 
 SHAPES: tuple[Shape, ...] = (
     Shape(
+        "a run bundle, which is converted already",
+        (("schemaVersion", "runs"), ("schemaVersion", "generator")),
+        instead="`labadapt validate FILE` and `labadapt check FILE` take it as it is.",
+    ),
+    Shape(
         "OTLP from before 2022 (instrumentationLibrarySpans)",
         (("resourceSpans.[].instrumentationLibrarySpans",), ("batches.[].instrumentationLibrarySpans",)),
         instead="Upgrade the exporter to OTLP 1.0 or later, or " + _COLLECTOR[0].lower() + _COLLECTOR[1:],

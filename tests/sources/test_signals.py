@@ -137,6 +137,7 @@ SHAPES: list[tuple[str, Any]] = [
     ("Datadog", [[{"trace_id": 1, "span_id": 2}]]),
     ("X-Ray", {"Traces": [{"Segments": []}]}),
     ("Honeycomb", [{"trace.trace_id": "1"}]),
+    ("a run bundle, which is converted already", {"schemaVersion": 1, "runs": []}),
 ]
 
 
