@@ -206,10 +206,10 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         yield from _frames(stream, name, limits, depth)
     elif is_json(head):
         yield Payload("json", stream, name, offset)
+    elif is_text(head):  # no protobuf: that has control characters early on, such as the tag of a value
+        yield Payload("text", stream, name, offset)
     elif head[0] == 0x0A:
         yield Payload("protobuf", stream, name, offset)
-    elif is_text(head):
-        yield Payload("text", stream, name, offset)
     else:
         raise _foreign(head, where)
 
