@@ -223,6 +223,10 @@ CODES: dict[str, Code] = _table(
         # -- a bundle, cases or mapping file -----------------------------------------------------------------------
         "NOT_JSON": ("The file is not JSON.", "The place where parsing stopped is named."),
         "NOT_YAML": ("The file is not YAML 1.2, TOML or JSON.", "The line where parsing stopped is named."),
+        "NOT_A_BUNDLE": (
+            "The file is an export of traces, where a run bundle is asked for.",
+            "Convert it first: labadapt convert FILE | labadapt check -",
+        ),
         "UNSUPPORTED_VERSION": (
             "The file's schemaVersion is not 1.",
             "Convert the export again with this version of labadapt.",
@@ -260,6 +264,17 @@ CODES: dict[str, Code] = _table(
         "AMBIGUOUS_CASE": (
             "A run is matched by two cases of the cases file.",
             "Make the `match` of one of them narrower, or record the case id in the application.",
+        ),
+        # -- trials ------------------------------------------------------------------------------------------------
+        "NOT_OUTCOMES": (
+            "The file is no table of outcomes: a CSV file whose header names case, trial and outcome, or JSON Lines "
+            "with an object of these a line.",
+            "The line is named; docs/results.md shows both forms.",
+        ),
+        "REPEATED_TRIAL": (
+            "One trial stands twice: a file, a copy of it, or a line of a table. Counting it twice would make evidence "
+            "of nothing.",
+            "Leave one of the two out; trials that really were made each have a file, or a name, of their own.",
         ),
         # -- the command line and plug-ins -------------------------------------------------------------------------
         "BAD_USAGE": (

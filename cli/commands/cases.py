@@ -28,10 +28,10 @@ def init(bundle: str, out: str | None) -> None:
       labadapt cases init bundle.json > cases.yaml
     """
     from labadapt.adapters.cases import starting_cases
+    from labadapt.cli.exports import read_bundle
     from labadapt.cli.outputs import write_text
-    from labadapt.schema.codec import decode_bundle
 
-    write_text(out, starting_cases(decode_bundle(read_file(bundle), display_name(bundle))))
+    write_text(out, starting_cases(read_bundle(bundle)))
 
 
 @command.command("lint")

@@ -30,10 +30,11 @@ def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...]
     """
     from labadapt import __version__
     from labadapt.cli.checking import joined, report, save, say_how_to_add_contracts
+    from labadapt.cli.exports import read_bundle
     from labadapt.engine.check import check_bundle
     from msgspec import UNSET
 
-    bundles = gather(_bundle, expand(files, (cases,)))
+    bundles = gather(read_bundle, expand(files, (cases,)))
     _require_policies(policies, bundles)
     if cases is not None:
         bundles = _with_cases(bundles, cases)
@@ -68,12 +69,6 @@ def _of_policies(bundle: "Bundle", policies: tuple[str, ...]) -> "Bundle":
     if not policies:
         return bundle
     return msgspec.structs.replace(bundle, runs=[run for run in bundle.runs if run.policy in policies])
-
-
-def _bundle(name: str) -> "Bundle":
-    from labadapt.schema.codec import decode_bundle
-
-    return decode_bundle(read_file(name), display_name(name))
 
 
 def _with_cases(bundles: "list[Bundle]", name: str) -> "list[Bundle]":

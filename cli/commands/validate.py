@@ -31,12 +31,15 @@ def command(files: tuple[str, ...], limits: Literal["none", "workbench"], requir
     Example:
       labadapt validate bundle.json
     """
+    from labadapt.cli.exports import told_apart
     from labadapt.schema.validate import validate
 
     found: dict[str, list[Problem]] = {}
     for name in expand(files):
         shown = display_name(name)
-        found[shown] = validate(read_file(name), file=shown, limits=limits, require_contract=require_contract)
+        data = read_file(name)
+        faults = validate(data, file=shown, limits=limits, require_contract=require_contract)
+        found[shown] = told_apart(data, shown, faults)
     report_faults(found, form)
     return Status.INVALID if any(found.values()) else Status.PASSED
 
