@@ -24,7 +24,7 @@ _NAME = re.compile(r"[a-z][a-z0-9-]{0,39}")
 # Commands that a stranger's source may not take the name of.
 _OWN_WORDS = frozenset(
     {"convert", "validate", "check", "fixtures", "inspect", "cases", "mapping", "schema", "explain", "adapters"}
-    | {"view", "compare", "reliability", "coverage", "gate", "workbench", "help"}
+    | {"view", "compare", "reliability", "coverage", "gate", "workbench", "help", "langfuse"}
 )
 FAMILIES = ("lab", "plugin", "vendor", "general", "fallback")
 

@@ -1,7 +1,8 @@
 """Converting: from the files that were named to bundles, with an account of every span and every refused run."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -46,7 +47,19 @@ def convert_files(source: "Source | None", wish: Wish, session: Session) -> Stat
 
     `source` None: recognised from the content of each file.
     """
-    conversion = _converted(source, wish, session)
+    return _delivered(_converted(source, wish, session), wish, session)
+
+
+def convert_langfuse(files: Iterable[tuple[str, bytes]], wish: Wish, session: Session) -> Status:
+    """Convert pages of Langfuse, fetched or saved, in the same way."""
+    from labadapt.adapters.langfuse.pages import convert_pages, read_pages
+
+    with _refusals_listed(wish):
+        conversion = convert_pages(read_pages(files), _options(wish))
+    return _delivered(conversion, wish, session)
+
+
+def _delivered(conversion: "Conversion", wish: Wish, session: Session) -> Status:
     _list_refused(conversion, wish, session)
     for line in summary_lines(conversion):
         session.say(line)
@@ -63,9 +76,15 @@ def _converted(source: "Source | None", wish: Wish, session: Session) -> "Conver
 
     names = expand(wish.files, (wish.cases, wish.mapping))
     options = _options(wish)
+    with _refusals_listed(wish), watching(names, session) as watch:
+        return convert(opened(names, watch), source or by_content(options.limits), options)
+
+
+@contextmanager
+def _refusals_listed(wish: Wish) -> Iterator[None]:
+    """What refuses the input itself stands in the file of refusals as well, where one was asked for."""
     try:
-        with watching(names, session) as watch:
-            return convert(opened(names, watch), source or by_content(options.limits), options)
+        yield
     except Refusal as refusal:
         if wish.refusals is not None:
             write(wish.refusals, input_refusal_lines(refusal.problems))

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 from labadapt.cli.escaping import printable
@@ -56,7 +56,7 @@ def show_list(live: Live) -> None:
     """Print the project's datasets, or with a dataset its runs, one a line."""
     from labadapt.adapters.langfuse.fetch import by_number, find_dataset, list_runs, rows_of
 
-    lines: list[list[object]]
+    lines: list[Sequence[object]]
     with _opened(live) as server:
         if live.dataset is None:
             rows = rows_of(by_number(server.datasets))
@@ -119,7 +119,7 @@ class SinceType(click.ParamType):  # type: ignore[type-arg] # generic only in ne
 
 
 # The options of reading live, in the order of the help.
-OPTIONS: tuple[Callable[..., object], ...] = (
+OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--dataset", metavar="NAME", help="Read this dataset's runs from the server."),
     click.option(
         "--run", "runs", metavar="NAME", multiple=True, help="Only this run, by name or id; may be repeated. Else all."

@@ -22,10 +22,12 @@ PROGRAM = "labadapt"
 # Name → module under `labadapt.cli.commands`, section of the help, and short help. A command's module is imported
 # when the command is named, so that `--version` and a mistyped word cost nothing. A test holds the short help equal.
 COMMANDS: dict[str, tuple[str, str, str]] = {
+    "langfuse": ("langfuse", "Convert", "Convert runs of a Langfuse dataset, live or from saved files."),
     "convert": ("convert", "Convert", "Convert an export whose format is recognised from its content."),
     "validate": ("validate", "Validate and check", "Hold bundles to the format; every fault is named."),
     "check": ("check", "Validate and check", "Check the runs of bundles against their contracts."),
     "fixtures": ("fixtures", "Validate and check", "Run the eight authored cases; no model, no telemetry."),
+    "reliability": ("reliability", "Measure", "Rates, intervals and pass^k of repeated trials."),
     "inspect": ("inspect", "Help oneself", "Show what is in an export, and what is missing."),
     "cases": ("cases", "Help oneself", "Start or check a cases file."),
     "mapping": ("mapping", "Help oneself", "Start or check a mapping file."),
@@ -33,7 +35,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "explain": ("explain", "Help oneself", "Say what a problem code means, and what to do."),
     "adapters": ("adapters", "Help oneself", "List installed sources and conventions, with their origin."),
 }
-SECTIONS = ("Convert", "Validate and check", "Help oneself")
+SECTIONS = ("Convert", "Validate and check", "Measure", "Help oneself")
 
 
 class LazyGroup(click.Group):

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from labadapt.adapters.langfuse.answers import ErrorAnswer, Page, text_of
 from labadapt.adapters.langfuse.client import Server
+from labadapt.adapters.langfuse.spans import instant
 from labadapt.schema.problems import Problem, Refusal
 
 TRACES = 100  # in one request: their ids fit any server's limit of an address, and their observations about one page
@@ -410,15 +411,6 @@ def _say_what_is_not_covered(experiment: Row, pages: Sequence[Page], items: Sequ
     count = len({row.get("experimentItemId") for row in rows_of(pages)})
     if count < active:
         fetched.notes.append(f"the run {experiment.get('name')!r} has {count} of the {active} items of its dataset")
-
-
-def instant(text: str) -> datetime:
-    """A time of the server, which writes UTC. Raises ``BAD_ANSWER``."""
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise Refusal(Problem(code="BAD_ANSWER", message="a time is no ISO 8601 time", found=text)) from None
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def _say_what_was_dropped(server: Server, fetched: Fetched) -> None:

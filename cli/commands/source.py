@@ -37,13 +37,13 @@ def conversion_command(name: str, source: "Source | None", text: str, summary: s
     def convert(**given: Any) -> int:
         from labadapt.cli.conversions import Wish, convert_files
 
-        _require_one_of_each(given)
+        require_one_of_each(given)
         own = {option: given.pop(option) for option in _own_options(source)}
         return convert_files(source, Wish(**given, source_options=own), session())
 
     convert.__doc__ = text
     decorated: Callable[..., Any] = common(convert)
-    for option in reversed([*_OPTIONS, *_own_decorators(source)]):
+    for option in reversed([*OPTIONS, *_own_decorators(source)]):
         decorated = option(decorated)
     return click.command(name, short_help=summary)(files()(decorated))
 
@@ -60,7 +60,8 @@ def _own_decorators(source: "Source | None") -> list[Callable[..., Any]]:
     return [click.option(option.flag, default=option.default, help=option.help) for option in options]
 
 
-def _require_one_of_each(given: dict[str, Any]) -> None:
+def require_one_of_each(given: dict[str, Any]) -> None:
+    """Refuse options that exclude each other, and two results for one standard output."""
     for names in _EXCLUSIVE:
         flags = [f"--{name.replace('_', '-')}" for name in names if given[name] is not None]
         if len(flags) > 1:
@@ -71,7 +72,8 @@ def _require_one_of_each(given: dict[str, Any]) -> None:
         raise click.UsageError(text, click.get_current_context())
 
 
-_OPTIONS: tuple[Callable[..., Any], ...] = (
+# The options of every conversion, in the order of the help.
+OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--cases", metavar="FILE", type=FILE, help="Cases file: each case's request and contract."),
     click.option(
         "--mapping", metavar="FILE", type=FILE, help="Mapping file: how to read this application's telemetry."

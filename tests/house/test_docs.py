@@ -63,6 +63,7 @@ def folder(tmp_path: Path) -> Path:
     shutil.copy(SAMPLES / "metric-agent.cases.yaml", tmp_path / "cases.yaml")
     for name, sample in EXPORTS.items():
         shutil.copy(SAMPLES / "formats" / sample, tmp_path / name)
+    shutil.copytree(SAMPLES / "langfuse" / "api-pages", tmp_path / "pages", ignore=shutil.ignore_patterns("*default*"))
     convert = "labadapt otlp traces.pb --case 02_timeout_recovered --mapping mapping.yaml --out bundle.json --quiet"
     assert shell(convert, tmp_path).returncode == 0
     return tmp_path

@@ -1,0 +1,282 @@
+"""Pages of a Langfuse server, live or saved, as runs: each experiment item is a case, each experiment a policy."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from labadapt.adapters.conversion import Conversion, Options
+from labadapt.adapters.convert import assemble, needs_view
+from labadapt.adapters.langfuse.answers import page_of, text_of
+from labadapt.adapters.langfuse.contracts import case_of, joined
+from labadapt.adapters.langfuse.spans import instant, span_of, text
+from labadapt.adapters.observation import Observation
+from labadapt.adapters.recognise import Recogniser
+from labadapt.adapters.registry import conventions
+from labadapt.adapters.span import Tally
+from labadapt.schema.cases import Case
+from labadapt.schema.model import Run
+from labadapt.schema.problems import Problem, Refusal, Where
+
+Row = dict[str, Any]
+TOOLS = "--tool-observation"
+
+
+@dataclass(slots=True)
+class Pages:
+    """The rows of all pages by kind, each as the server sent it."""
+
+    dataset: list[Row] = field(default_factory=list)
+    dataset_items: list[Row] = field(default_factory=list)
+    experiments: list[Row] = field(default_factory=list)
+    experiment_items: list[Row] = field(default_factory=list)
+    observations: list[Row] = field(default_factory=list)
+
+
+# A key that only rows of this kind have, the more telling first.
+_KINDS = (
+    ("experimentItemId", "experiment_items"),
+    ("itemCount", "experiments"),
+    ("datasetName", "dataset_items"),
+    ("projectId", "observations"),
+)
+
+
+def read_pages(files: Iterable[tuple[str, bytes]]) -> Pages:
+    """Sort the rows of files by what they are, whatever the files are called. Refused: `UNKNOWN_FORMAT`."""
+    pages = Pages()
+    for name, data in files:
+        for row in page_of(data).rows:
+            getattr(pages, _kind(row, name)).append(row)
+    return pages
+
+
+def _kind(row: Row, name: str) -> str:
+    for key, kind in _KINDS:
+        if key in row:
+            return "dataset" if kind == "observations" and "traceId" not in row else kind
+    raise Refusal(
+        Problem(code="UNKNOWN_FORMAT", message="a row is of no kind that Langfuse's pages have", where=Where(file=name))
+    )
+
+
+def convert_pages(pages: Pages, options: Options) -> Conversion:
+    """Runs of every experiment's items. Refused: `INCOMPLETE_ANSWER`, `NO_RUNS`, and a wrong contract in the dataset.
+
+    Policies are the experiments' names. The same rows give the same conversion, whatever their order.
+    """
+    items = unique(pages.experiment_items, "experiment item")
+    experiments = {text_of(row, "id"): row for row in unique(pages.experiments, "experiment")}
+    observations = unique(pages.observations, "observation")
+    _require_whole(items, experiments, observations)
+    if not items:
+        raise Refusal(Problem(code="NO_RUNS", message="The pages hold no item of an experiment."))
+    tally = Tally()
+    conversion = Conversion([], [], tally)
+    naming = _Naming(options, experiments)
+    reader = _Reader(options, naming, observations)
+    for own in naming.groups(items):
+        cases = joined(_cases(own, pages.dataset_items, naming, conversion.notes), options.cases)
+        _add(conversion, assemble(reader.traces(own, tally), replace(options, cases=cases), tally, "langfuse"))
+    _finish(conversion, {text_of(item, "id"): item for item in items})
+    return conversion
+
+
+def unique(rows: Iterable[Row], what: str) -> list[Row]:
+    """The rows by id, each once. Refused: `CONFLICTING_DUPLICATE` where one id has two contents."""
+    known: dict[str, Row] = {}
+    for row in rows:
+        if known.setdefault(text_of(row, "id"), row) != row:
+            raise Refusal(
+                Problem(code="CONFLICTING_DUPLICATE", message=f"the {what} {row['id']} stands twice, with two contents")
+            )
+    return [known[id_] for id_ in sorted(known)]
+
+
+def _require_whole(items: list[Row], experiments: dict[str, Row], observations: list[Row]) -> None:
+    """Every experiment has as many items as it counts, and every item its root among the observations."""
+    problems = []
+    for id_, experiment in experiments.items():
+        count = sum(item.get("experimentId") == id_ for item in items)
+        if count != experiment.get("itemCount"):
+            what = f"the items of the run {experiment.get('name')!r} are not all there"
+            problems.append(_incomplete(what, f"{count} items", f"{experiment.get('itemCount')}"))
+    there = {row["id"] for row in observations}
+    absent = [item for item in items if item["id"] not in there]
+    if absent:
+        names = ", ".join(f"{item.get('experimentItemId')} of {item.get('experimentName')!r}" for item in absent[:10])
+        problems.append(_incomplete("items are there without their traces", names, None))
+    if problems:
+        raise Refusal(problems)
+
+
+def _incomplete(message: str, found: str, expected: str | None) -> Problem:
+    return Problem(
+        code="INCOMPLETE_ANSWER",
+        message=message,
+        found=found,
+        expected=expected,
+        hint="Save the pages again: `labadapt langfuse --dataset NAME --run NAME --save DIR`.",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Naming:
+    """What the runs of items are called: by the item and its experiment, or by the metadata that options choose."""
+
+    options: Options
+    experiments: dict[str, Row]
+
+    def case(self, item: Row) -> str:
+        key = self.options.case_attribute
+        if self.options.case is not None or key is None:
+            return self.options.case or text_of(item, "experimentItemId")
+        return _from_metadata(item.get("experimentItemMetadata"), key, f"the item {item.get('experimentItemId')!r}")
+
+    def policy(self, item: Row) -> str:
+        key = self.options.policy_attribute
+        if self.options.policy is not None or key is None:
+            return self.options.policy or text_of(item, "experimentName")
+        return _from_metadata(self.experiment(item).get("metadata"), key, f"the run {item.get('experimentName')!r}")
+
+    def experiment(self, item: Row) -> Row:
+        return self.experiments.get(item.get("experimentId", ""), {})
+
+    def groups(self, items: list[Row]) -> list[list[Row]]:
+        """Items by policy, among which a case may stand once; by experiment where repetitions are wanted."""
+        groups: dict[str, list[Row]] = {}
+        for item in items:
+            key = text_of(item, "experimentId") if self.options.trials else self.policy(item)
+            groups.setdefault(key, []).append(item)
+        return [groups[key] for key in sorted(groups)]
+
+
+def _from_metadata(metadata: Any, key: str, what: str) -> str:
+    value = metadata.get(key) if isinstance(metadata, dict) else None
+    if value is None or value == "":
+        raise Refusal(
+            Problem(
+                code="BAD_CONTENT",
+                message=f"{what} has no metadata {key!r} to be called by",
+                found=", ".join(sorted(metadata)) if isinstance(metadata, dict) else "no metadata",
+                hint="Metadata of an item is flattened: the key of a nested value has a dot for each step.",
+            )
+        )
+    return text(value)
+
+
+class _Reader:
+    """Reads the observations of items' traces. The run of an item is what stands under its root."""
+
+    def __init__(self, options: Options, naming: _Naming, observations: list[Row]) -> None:
+        self._options = options
+        self._naming = naming
+        self._tools: Collection[str] = tuple(options.source_options.get(TOOLS) or ())
+        self._recogniser = Recogniser(conventions().admitted(), keep_input=needs_view(options))
+        self._by_trace: dict[str, list[Row]] = {}
+        for row in observations:
+            self._by_trace.setdefault(text_of(row, "traceId"), []).append(row)
+
+    def traces(self, items: list[Row], tally: Tally) -> dict[str, list[Observation]]:
+        """The observations of every trace of these items, which name case and policy at the items' roots."""
+        roots = {item["id"]: item for item in items}
+        traces: dict[str, list[Observation]] = {}
+        for trace_id in sorted({text_of(item, "traceId") for item in items}):
+            rows = self._by_trace.get(trace_id, [])
+            tally.read += len(rows)
+            traces[trace_id] = [self._observation(row, roots.get(row["id"])) for row in _judges_moved(rows, roots)]
+        return traces
+
+    def _observation(self, row: Row, item: Row | None) -> Observation:
+        span = span_of(row, item, self._tools, self._options.now_ns)
+        seen = self._recogniser.recognise(span)
+        if item is not None:
+            seen.case_id, seen.policy = (0, self._naming.case(item)), (0, self._naming.policy(item))
+        return seen
+
+
+def _judges_moved(rows: list[Row], roots: dict[str, Row]) -> list[Row]:
+    """Evaluators stand beside the item's root in its trace; as its children they are the run's judges.
+
+    Where a trace has several items, nobody says whose judge it is: then they stay outside of every run.
+    """
+    own = [row["id"] for row in rows if row["id"] in roots]
+    if len(own) != 1:
+        return rows
+    return [row | {"parentObservationId": own[0]} if row.get("type") == "EVALUATOR" else row for row in rows]
+
+
+# -- cases -------------------------------------------------------------------------------------------------------------
+
+
+def _cases(items: list[Row], dataset_items: list[Row], naming: _Naming, notes: list[str]) -> dict[str, Case]:
+    """The cases that the dataset's items were when the runs began, by the name of the case."""
+    versions: dict[str, list[Row]] = {}
+    for row in dataset_items:
+        versions.setdefault(text_of(row, "id"), []).append(row)
+    cases: dict[str, Case] = {}
+    for item in items:
+        id_ = text_of(item, "experimentItemId")
+        found = _version(versions.get(id_, []), naming.experiment(item) or item, notes)
+        if found is None:
+            notes.append(f"the dataset item {id_!r} is not among the pages")
+        elif _differs(item, found):
+            notes.append(f"what was expected of {id_!r} is another in the run than in its dataset")
+        cases[naming.case(item)] = Case() if found is None else case_of(found)
+    return cases
+
+
+def _version(versions: list[Row], run: Row, notes: list[str]) -> Row | None:
+    """The version that was current when the run began; the oldest one, with a note, where all are younger."""
+    start = instant(text_of(run, "startTime"))
+    ordered = sorted(versions, key=_current_since)
+    before = [row for row in ordered if _current_since(row) <= start]
+    if ordered and not before:
+        notes.append(f"the dataset item {ordered[0]['id']!r} was changed after the run began")
+    return before[-1] if before else next(iter(ordered), None)
+
+
+def _current_since(row: Row) -> datetime:
+    return instant(text_of(row, "version" if row.get("version") else "updatedAt"))
+
+
+def _differs(item: Row, dataset_item: Row) -> bool:
+    """Whether the run was given another expectation; it is kept there as text."""
+    if "expectedOutput" not in item:
+        return False
+    recorded, expected = item["expectedOutput"], dataset_item.get("expectedOutput")
+    return expected not in (recorded, _parsed(recorded))
+
+
+def _parsed(value: Any) -> Any:
+    try:
+        return msgspec.json.decode(value) if isinstance(value, str) and value else None
+    except msgspec.DecodeError:
+        return value
+
+
+# -- the whole ---------------------------------------------------------------------------------------------------------
+
+
+def _add(conversion: Conversion, part: Conversion) -> None:
+    conversion.runs += part.runs
+    conversion.refused += part.refused
+    conversion.undeclared = sorted({*conversion.undeclared, *part.undeclared})
+    conversion.notes += part.notes
+
+
+def _finish(conversion: Conversion, items: dict[str, Row]) -> None:
+    conversion.runs[:] = sorted(
+        (_placed(run, items) for run in conversion.runs), key=lambda run: (run.case_id, run.policy)
+    )
+    conversion.refused.sort(key=lambda refused: (refused.case_id, refused.policy, refused.trace_id))
+    conversion.notes[:] = list(dict.fromkeys(conversion.notes))
+
+
+def _placed(run: Run, items: dict[str, Row]) -> Run:
+    """The run with the ids by which Langfuse knows it: a name is not unique."""
+    provenance = dict(run.provenance or {})
+    item = items.get(str(provenance.get("rootSpanId")), {})
+    kept = {"experimentId": item.get("experimentId"), "datasetId": item.get("experimentDatasetId")}
+    return msgspec.structs.replace(run, provenance=provenance | {k: v for k, v in kept.items() if v})

@@ -1,0 +1,201 @@
+"""``labadapt langfuse`` against a server, run as a user runs it."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+Done = subprocess.CompletedProcess[str]
+
+
+@pytest.fixture
+def environment(lab: Any, langfuse: Any) -> dict[str, str]:
+    """Only what the command needs: no key of the machine that runs the test."""
+    return {
+        "PATH": os.environ["PATH"],
+        "LANGFUSE_BASE_URL": langfuse.address,
+        "LANGFUSE_PUBLIC_KEY": lab.PUBLIC_KEY,
+        "LANGFUSE_SECRET_KEY": lab.SECRET_KEY,
+    }
+
+
+@pytest.fixture
+def langfuse_command(environment: dict[str, str], tmp_path: Path, lab: Any) -> Callable[..., Done]:
+    """Run ``labadapt langfuse``; whatever it does, the secret key stands nowhere."""
+
+    def run(*arguments: str, **variables: str) -> Done:
+        command = [sys.executable, "-m", "labadapt", "langfuse", *arguments]
+        given = {name: value for name, value in (environment | variables).items() if value}
+        done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=False, timeout=60)
+        written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        for key in (lab.SECRET_KEY, lab.PUBLIC_KEY):
+            assert key not in done.stdout + done.stderr
+            assert not any(key.encode() in data for data in written)
+        return done
+
+    return run
+
+
+def test_the_datasets_are_listed(langfuse_command: Any) -> None:
+    done = langfuse_command("--list")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "DATASET        UPDATED\nlabadapt demo  2026-12-01T04:50:35.154Z\n"
+
+
+def test_the_runs_of_a_dataset_are_listed(langfuse_command: Any) -> None:
+    done = langfuse_command("--dataset", "labadapt demo", "--list")
+    assert done.stdout == (
+        "RUN                     ITEMS  STARTED                   ID\n"
+        "policy B, with comma é  4      2026-12-01T04:50:37.313Z  04be845c6a15d2f7\n"
+        "policy A                4      2026-12-01T04:50:36.583Z  1c17506e8c0680c5\n"
+    )
+
+
+def test_names_are_listed_with_nothing_for_a_terminal_to_obey(langfuse_command: Any, store: Any) -> None:
+    store.datasets[0]["name"] = "a\x1b[2J\u202e"
+    assert "a\\x1b[2J\\u202e" in langfuse_command("--list").stdout
+
+
+def test_nothing_is_configured(langfuse_command: Any) -> None:
+    done = langfuse_command("--list", LANGFUSE_BASE_URL="", LANGFUSE_PUBLIC_KEY="", LANGFUSE_SECRET_KEY="")
+    assert done.returncode == 2
+    assert [line for line in done.stderr.splitlines() if line.startswith("error")] == [
+        "error[NO_CREDENTIALS]: LANGFUSE_BASE_URL is not set in the environment",
+        "error[NO_CREDENTIALS]: LANGFUSE_PUBLIC_KEY is not set in the environment",
+        "error[NO_CREDENTIALS]: LANGFUSE_SECRET_KEY is not set in the environment",
+    ]
+
+
+def test_the_older_name_of_the_address_counts_where_the_newer_is_not_set(langfuse_command: Any, langfuse: Any) -> None:
+    done = langfuse_command("--list", LANGFUSE_BASE_URL="", LANGFUSE_HOST=langfuse.address + "/")
+    assert done.returncode == 0
+
+
+def test_a_key_with_characters_of_no_key_is_refused(langfuse_command: Any) -> None:
+    done = langfuse_command("--list", LANGFUSE_SECRET_KEY="sk\tlf")  # noqa: S106 - no password
+    assert "error[NO_CREDENTIALS]: LANGFUSE_SECRET_KEY holds characters that no key has" in done.stderr
+
+
+def test_a_traceback_carries_no_header_and_no_key(langfuse_command: Any, langfuse: Any, lab: Any) -> None:
+    langfuse.faults = [lab.error(403, {"message": f"no {lab.SECRET_KEY}"}, headers={"Set-Cookie": "session=abc"})]
+    done = langfuse_command("--list", "--debug")
+    assert "Traceback" in done.stderr
+    assert "session=abc" not in done.stderr
+    assert "error[ANSWERED_WITH_ERROR]: the server answered 403 Forbidden: no [key removed]" in done.stderr
+
+
+def test_what_a_server_says_is_escaped(langfuse_command: Any, langfuse: Any, lab: Any) -> None:
+    langfuse.faults = [lab.error(403, {"message": "\x1b[2Jgone"})]
+    assert "\\x1b[2Jgone" in langfuse_command("--list").stderr
+
+
+def test_plain_http_to_another_machine_is_refused(langfuse_command: Any) -> None:
+    done = langfuse_command("--list", LANGFUSE_BASE_URL="http://langfuse.example.com")
+    assert done.returncode == 2
+    assert done.stderr.startswith("error[UNSAFE_ADDRESS]: plain HTTP would send the keys to langfuse.example.com")
+
+
+def test_without_the_extra_the_command_says_how_to_install_it(environment: dict[str, str], tmp_path: Path) -> None:
+    hidden = (
+        "import sys; sys.modules['httpx'] = sys.modules['langfuse'] = None; sys.argv = ['labadapt', *sys.argv[1:]]; "
+    )
+    code = hidden + "from labadapt.cli.main import main; main()"
+    command = [sys.executable, "-c", code, "langfuse", "--list"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "error[MISSING_EXTRA]: the Langfuse SDK is not installed\n  = help: pip install 'labadapt[langfuse]'\n"
+    )
+
+
+def test_a_run_is_the_same_live_and_from_its_saved_pages(langfuse_command: Any, tmp_path: Path) -> None:
+    live = langfuse_command(
+        "--dataset", "labadapt demo", "--save", "pages", "--on-refusal", "skip", "--out", "live.json"
+    )
+    assert live.returncode == 0, live.stderr
+    assert sorted(path.name for path in (tmp_path / "pages").iterdir()) == [
+        "dataset-items-0001.json",
+        "dataset.json",
+        "experiment-items-0001.json",
+        "experiment-items-0002.json",
+        "experiments-0001.json",
+        "observations-0001.json",
+    ]
+    saved = langfuse_command("pages", "--on-refusal", "skip", "--out", "saved.json", LANGFUSE_BASE_URL="")
+    assert saved.returncode == 0, saved.stderr
+    assert (tmp_path / "live.json").read_bytes() == (tmp_path / "saved.json").read_bytes()
+    runs = json.loads((tmp_path / "live.json").read_text())["runs"]
+    assert {run["policy"] for run in runs} == {"policy A", "policy B, with comma é"}
+
+
+def test_a_run_that_cannot_be_read_whole_writes_nothing(
+    langfuse_command: Any, langfuse: Any, lab: Any, tmp_path: Path
+) -> None:
+    langfuse.faults = [lab.on("experiment-items", lab.without("648b3375e36791c7"))]
+    done = langfuse_command("--dataset", "labadapt demo", "--run", "policy A", "--save", "pages", "--out", "b.json")
+    assert done.returncode == 2
+    assert "error[INCOMPLETE_ANSWER]" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pages_are_not_saved_over_others(langfuse_command: Any, tmp_path: Path) -> None:
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "mine").write_text("")
+    done = langfuse_command("--dataset", "labadapt demo", "--save", "pages")
+    assert "error[OUTPUT_EXISTS]" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--run", "policy A"),
+        ("--save", "pages"),
+        ("--dataset", "labadapt demo", "pages"),
+        ("--list", "pages"),
+        ("--dataset", "labadapt demo", "--since", "yesterday"),
+        ("--dataset", "labadapt demo", "--wait", "-1"),
+        ("--dataset", "labadapt demo", "--timeout", "0"),
+    ],
+)
+def test_a_command_line_that_asks_for_two_things_or_none_is_refused(arguments: Any, langfuse_command: Any) -> None:
+    done = langfuse_command(*arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "error[BAD_USAGE]" in done.stderr
+
+
+@pytest.mark.parametrize("since", ["2026-12-01", "2026-12-01T04:50:37.4Z", "2026-12-01T05:50:37.4+01:00", "52000w"])
+def test_runs_may_be_limited_to_those_active_since(since: str, langfuse_command: Any) -> None:
+    done = langfuse_command("--dataset", "labadapt demo", "--since", since, "--list")
+    assert done.returncode == 0, done.stderr
+    assert ("policy A" in done.stdout) is ("T" not in since)
+
+
+def test_keys_are_asked_for_on_a_terminal_and_not_shown(environment: dict[str, str], lab: Any) -> None:
+    import pty
+    import select
+    import time
+
+    ours, theirs = pty.openpty()
+    del environment["LANGFUSE_SECRET_KEY"]
+    command = [sys.executable, "-m", "labadapt", "langfuse", "--list"]
+    with subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+        os.close(theirs)
+        received = b""
+        while select.select([ours], [], [], 30)[0]:
+            try:
+                received += os.read(ours, 65536)
+            except OSError:  # Linux: the other end is closed
+                break
+            if received == b"LANGFUSE_SECRET_KEY: ":
+                time.sleep(0.2)  # until the terminal has stopped to echo
+                os.write(ours, lab.SECRET_KEY.encode() + b"\n")
+    os.close(ours)
+    assert process.returncode == 0, received
+    assert b"labadapt demo" in received
+    assert lab.SECRET_KEY.encode() not in received
