@@ -1,0 +1,112 @@
+"""Reading trials: bundles, result files and tables of outcomes, told apart by their content."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+from labadapt import __version__
+from labadapt.cli.escaping import printable
+from labadapt.cli.files import STANDARD_STREAM, display_name, read_file
+from labadapt.cli.gathering import gather
+from labadapt.cli.session import session
+from labadapt.engine.trials import Trial, trials_of
+from labadapt.schema.problems import Problem, Refusal, Where
+from labadapt.schema.result import Results
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class _Head(msgspec.Struct):
+    """What tells a result file from a bundle."""
+
+    results: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+
+
+def read_trials(names: Sequence[str]) -> list[Trial]:
+    """The trials of all files. Raises `Refusal` with every fault of every file; says which files are copies."""
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise Refusal(_twice(display_name(twice[0])))
+    labels = _labels(names)
+    copies: dict[bytes, list[str]] = {}
+    read = gather(lambda name: _read(name, labels[name], copies), names)
+    _say_copies(copies.values())
+    return [trial for trials in read for trial in trials]
+
+
+def _read(name: str, label: str, copies: dict[bytes, list[str]]) -> list[Trial]:
+    data = read_file(name)
+    copies.setdefault(hashlib.sha256(data).digest(), []).append(label)
+    return reader_of(data)(data, display_name(name), label)
+
+
+def _labels(names: Iterable[str]) -> dict[str, str]:
+    """What tells the files apart: their paths below the folder that all of them are in, wherever it is."""
+    paths = {name: os.path.abspath(name) for name in names if name != STANDARD_STREAM}  # noqa: PTH100 - no link followed
+    common = os.path.commonpath([os.path.dirname(path) for path in paths.values()]) if paths else ""  # noqa: PTH120 - as above
+    below = {name: os.path.relpath(path, common).replace(os.sep, "/") for name, path in paths.items()}
+    return {name: below.get(name, display_name(name)) for name in names}
+
+
+def _say_copies(groups: Iterable[list[str]]) -> None:
+    copied = [sorted(group) for group in groups if len(group) > 1]
+    for group in sorted(copied):
+        same = f"{len(group)} files hold the same bytes, such as {group[0]} and {group[1]}"
+        session().say(printable(f"note: {same}; a copy of a trial is no further evidence"))
+
+
+def _twice(shown: str) -> Problem:
+    return Problem(
+        code="REPEATED_TRIAL",
+        message="the file is named twice",
+        where=Where(file=shown),
+        hint="Name each file once; a directory names every file in it.",
+    )
+
+
+Reader = Callable[[bytes, str, str], list[Trial]]
+
+
+def reader_of(data: bytes) -> Reader:
+    """Who reads the content: JSON is a bundle or a result file, unless each line is an object of its own."""
+    start = data.removeprefix(_BOM).lstrip()
+    if not start.startswith((b"{", b"[")):
+        return _outcomes
+    if _is_row(start.split(b"\n", 1)[0]):
+        return _outcomes
+    return _results if _has_results(data) else _bundle
+
+
+def _is_row(line: bytes) -> bool:
+    try:
+        value = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+    return isinstance(value, dict) and bool(value.keys() & {"case", "trial", "outcome"})
+
+
+def _has_results(data: bytes) -> bool:
+    try:
+        return msgspec.json.decode(data, type=_Head).results is not msgspec.UNSET
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return False
+
+
+def _outcomes(data: bytes, shown: str, label: str) -> list[Trial]:  # noqa: ARG001 - a table names its own trials
+    from labadapt.engine.outcomes import read_outcomes
+
+    return read_outcomes(data, shown)
+
+
+def _results(data: bytes, shown: str, label: str) -> list[Trial]:
+    from labadapt.schema.codec import decode_results
+
+    return list(trials_of(decode_results(data, shown), label))
+
+
+def _bundle(data: bytes, shown: str, label: str) -> list[Trial]:
+    from labadapt.engine.check import check_bundle
+    from labadapt.schema.codec import decode_bundle
+
+    results: Results = check_bundle(decode_bundle(data, shown), version=__version__)
+    return list(trials_of(results, label))
