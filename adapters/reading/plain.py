@@ -198,7 +198,8 @@ def _bad_time(name: str, field: str, value: int, now_ns: int, node: Node) -> Fau
         likely = "nanoseconds" if plausible(written, now_ns) else likely_unit(written, now_ns)
         hint = f"The times of this format are {unit}"
         hint += f"; the value would be plausible as {likely}." if likely else "."
-        fault.more = {"found": str(written)[:80], "expected": f"{unit} since 1970", "hint": hint}
+        more: dict[str, str | None] = {"found": str(written)[:80], "expected": f"{unit} since 1970", "hint": hint}
+        fault.more = more
     return fault
 
 
