@@ -267,11 +267,15 @@ def _add(conversion: Conversion, part: Conversion) -> None:
 
 
 def _finish(conversion: Conversion, items: dict[str, Row]) -> None:
-    conversion.runs[:] = sorted(
-        (_placed(run, items) for run in conversion.runs), key=lambda run: (run.case_id, run.policy)
-    )
+    conversion.runs[:] = sorted((_placed(run, items) for run in conversion.runs), key=_order)
     conversion.refused.sort(key=lambda refused: (refused.case_id, refused.policy, refused.trace_id))
     conversion.notes[:] = list(dict.fromkeys(conversion.notes))
+
+
+def _order(run: Run) -> tuple[str, ...]:
+    """Repetitions in the order of their recorded start, as their bundles are counted."""
+    provenance = run.provenance or {}
+    return (run.case_id, run.policy, str(provenance.get("recordedStart")), str(provenance.get("rootSpanId")))
 
 
 def _placed(run: Run, items: dict[str, Row]) -> Run:
