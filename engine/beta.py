@@ -13,7 +13,10 @@ _HALVINGS = 2000  # more than lie between 1 and the smallest number; the loop en
 
 
 def probability(x: float, a: float, b: float) -> float:
-    """I_x(a, b): the probability that a Beta(a, b) variable is at most `x`, for a, b > 0. Within 1e-10 of exact."""
+    """I_x(a, b): the probability that a Beta(a, b) variable is at most `x`, for a, b > 0.
+
+    Within 1e-9 for a and b to 50,000.
+    """
     if x <= 0:
         return 0.0
     if x >= 1:
