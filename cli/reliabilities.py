@@ -7,7 +7,6 @@ import click
 from labadapt.cli.escaping import printable
 from labadapt.cli.problems import shorten
 from labadapt.schema.reliability import (
-    Amount,
     CaseReliability,
     Consumption,
     Cost,
@@ -93,10 +92,13 @@ def _share_of(rate: Rate) -> str:
 
 
 def _range(bounds: tuple[float, float] | None) -> str:
+    """Both ends with three decimals; one that is not quite 0 or 1 is never shown nearer to the other end than it is."""
     if bounds is None:
         return "unavailable"
-    low, high = map(_share, bounds)
-    return low if bounds[0] == bounds[1] else f"{low}-{high}"
+    low, high = bounds
+    if low == high:
+        return _share(low)
+    return f"{min(low, 1.0 if low == 1 else 0.999):.3f}-{max(high, 0.0 if high == 0 else 0.001):.3f}"
 
 
 def _share(value: float) -> str:
@@ -195,21 +197,24 @@ def _consumption_lines(who: str, used: Consumption) -> Iterator[str]:
         "of these reasoning": used.reasoning_tokens,
         "model calls": used.model_calls,
     }
-    if not any(amount.runs for amount in amounts.values()) and _has_no_cost(used.cost_usd):
-        yield f"  {who}: tokens and cost unavailable"
-        return
     for name, amount in amounts.items():
-        yield from _wrapped(f"{who}, {name}: {_amount(amount)}", "  ")
-    yield from _wrapped(f"{who}, cost: {_cost(used.cost_usd)}", "  ")
+        if amount.runs:
+            yield from _wrapped(f"{who}, {name}: {amount.total} ({_known(amount.runs, amount.unavailable)})", "  ")
+    if not _has_no_cost(used.cost_usd):
+        yield from _wrapped(f"{who}, cost: {_cost(used.cost_usd)}", "  ")
+    if used.models:
+        models = (f"{shorten(printable(name), 40)} ({_number(runs, 'run')})" for name, runs in used.models.items())
+        yield from _wrapped(f"{who}, models: {', '.join(models)}", "  ")
+    lacking = [_WHOLE.get(name, name) for name, amount in amounts.items() if not amount.runs]
+    if lacking := lacking + ["cost"] * _has_no_cost(used.cost_usd):
+        yield from _wrapped(f"{who}, unavailable of every run: {', '.join(lacking)}", "  ")
+
+
+_WHOLE = {"of these cached": "cached input tokens", "of these reasoning": "reasoning tokens"}
 
 
 def _has_no_cost(cost: Cost) -> bool:
     return not (cost.billed_runs or cost.estimated_runs or cost.unstated_runs)
-
-
-def _amount(amount: Amount) -> str:
-    total = "unavailable" if amount.total is None else str(amount.total)
-    return f"{total} ({_known(amount.runs, amount.unavailable)})"
 
 
 def _cost(cost: Cost) -> str:

@@ -40,7 +40,7 @@ def command(files: tuple[str, ...], policies: tuple[str, ...], form: str, **aske
 
     \b
     Example:
-      labadapt reliability trials/ --scheduled 5 --at-least 0.9
+      labadapt reliability trials/ --scheduled 5
     """
     from labadapt.cli.trials import read_trials
     from labadapt.engine.reliability import reliability
