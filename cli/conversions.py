@@ -52,7 +52,8 @@ def convert_files(source: "Source | None", wish: Wish, session: Session) -> Stat
 
 def convert_langfuse(files: Iterable[tuple[str, bytes]], wish: Wish, session: Session) -> Status:
     """Convert pages of Langfuse, fetched or saved, in the same way."""
-    from labadapt.adapters.langfuse.pages import convert_pages, read_pages
+    from labadapt.adapters.langfuse.exports import read_pages
+    from labadapt.adapters.langfuse.pages import convert_pages
 
     with _refusals_listed(wish):
         conversion = convert_pages(read_pages(files), _options(wish))

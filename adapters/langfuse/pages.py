@@ -1,15 +1,16 @@
 """Pages of a Langfuse server, live or saved, as runs: each experiment item is a case, each experiment a policy."""
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 import msgspec
-from labadapt.adapters.conversion import Conversion, Options
+from labadapt.adapters.conversion import Conversion, Options, RefusedRun
 from labadapt.adapters.convert import assemble, needs_view
-from labadapt.adapters.langfuse.answers import page_of, text_of
+from labadapt.adapters.langfuse.answers import text_of
 from labadapt.adapters.langfuse.contracts import case_of, joined
+from labadapt.adapters.langfuse.exports import Pages, items_of, parsed, with_roots
 from labadapt.adapters.langfuse.spans import instant, span_of, text
 from labadapt.adapters.observation import Observation
 from labadapt.adapters.recognise import Recogniser
@@ -21,44 +22,7 @@ from labadapt.schema.problems import Problem, Refusal, Where
 
 Row = dict[str, Any]
 TOOLS = "--tool-observation"
-
-
-@dataclass(slots=True)
-class Pages:
-    """The rows of all pages by kind, each as the server sent it."""
-
-    dataset: list[Row] = field(default_factory=list)
-    dataset_items: list[Row] = field(default_factory=list)
-    experiments: list[Row] = field(default_factory=list)
-    experiment_items: list[Row] = field(default_factory=list)
-    observations: list[Row] = field(default_factory=list)
-
-
-# A key that only rows of this kind have, the more telling first.
-_KINDS = (
-    ("experimentItemId", "experiment_items"),
-    ("itemCount", "experiments"),
-    ("datasetName", "dataset_items"),
-    ("projectId", "observations"),
-)
-
-
-def read_pages(files: Iterable[tuple[str, bytes]]) -> Pages:
-    """Sort the rows of files by what they are, whatever the files are called. Refused: `UNKNOWN_FORMAT`."""
-    pages = Pages()
-    for name, data in files:
-        for row in page_of(data).rows:
-            getattr(pages, _kind(row, name)).append(row)
-    return pages
-
-
-def _kind(row: Row, name: str) -> str:
-    for key, kind in _KINDS:
-        if key in row:
-            return "dataset" if kind == "observations" and "traceId" not in row else kind
-    raise Refusal(
-        Problem(code="UNKNOWN_FORMAT", message="a row is of no kind that Langfuse's pages have", where=Where(file=name))
-    )
+_NAMED = 10  # of what is missing, one by one
 
 
 def convert_pages(pages: Pages, options: Options) -> Conversion:
@@ -66,12 +30,15 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
 
     Policies are the experiments' names. The same rows give the same conversion, whatever their order.
     """
-    items = unique(pages.experiment_items, "experiment item")
+    items = unique(with_roots(pages.experiment_items, pages.observations), "experiment item")
+    derived = not items
+    if derived:
+        items = items_of(pages.observations)
     experiments = {text_of(row, "id"): row for row in unique(pages.experiments, "experiment")}
     observations = unique(pages.observations, "observation")
     _require_whole(items, experiments, observations)
     if not items:
-        raise Refusal(Problem(code="NO_RUNS", message="The pages hold no item of an experiment."))
+        raise Refusal(_no_runs(observations))
     tally = Tally()
     conversion = Conversion([], [], tally)
     naming = _Naming(options, experiments)
@@ -79,8 +46,29 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
     for own in naming.groups(items):
         cases = joined(_cases(own, pages.dataset_items, naming, conversion.notes), options.cases)
         _add(conversion, assemble(reader.traces(own, tally), replace(options, cases=cases), tally, "langfuse"))
+    reader.leave_others(items, conversion, derived=derived)
     _finish(conversion, {text_of(item, "id"): item for item in items})
     return conversion
+
+
+def _no_runs(observations: list[Row]) -> Problem:
+    return Problem(
+        code="NO_RUNS",
+        message="The files hold no item of a dataset run.",
+        found=f"{len(observations)} observations",
+        expected="experiment items, a dataset run, or roots whose metadata names run and dataset item",
+        hint="Save the pages: `labadapt langfuse --dataset NAME --run NAME --save DIR`.",
+    )
+
+
+def _unnamed(trace_id: str) -> Problem:
+    return Problem(
+        code="INCOMPLETE_ANSWER",
+        message="Nothing in the trace says which run and which dataset item it is.",
+        where=Where(trace_id=trace_id),
+        expected="experiment_run_name and dataset_item_id in the metadata of the item's root",
+        hint="SDK 3 leaves them out where the item failed. Save the run's pages, or its dataset run document, as well.",
+    )
 
 
 def unique(rows: Iterable[Row], what: str) -> list[Row]:
@@ -105,7 +93,9 @@ def _require_whole(items: list[Row], experiments: dict[str, Row], observations: 
     there = {row["id"] for row in observations}
     absent = [item for item in items if item["id"] not in there]
     if absent:
-        names = ", ".join(f"{item.get('experimentItemId')} of {item.get('experimentName')!r}" for item in absent[:10])
+        names = ", ".join(
+            f"{item.get('experimentItemId')} of {item.get('experimentName')!r}" for item in absent[:_NAMED]
+        )
         problems.append(_incomplete("items are there without their traces", names, None))
     if problems:
         raise Refusal(problems)
@@ -147,7 +137,7 @@ class _Naming:
         """Items by policy, among which a case may stand once; by experiment where repetitions are wanted."""
         groups: dict[str, list[Row]] = {}
         for item in items:
-            key = text_of(item, "experimentId") if self.options.trials else self.policy(item)
+            key = str(item.get("experimentId") or item["experimentName"]) if self.options.trials else self.policy(item)
             groups.setdefault(key, []).append(item)
         return [groups[key] for key in sorted(groups)]
 
@@ -188,6 +178,19 @@ class _Reader:
             traces[trace_id] = [self._observation(row, roots.get(row["id"])) for row in _judges_moved(rows, roots)]
         return traces
 
+    def leave_others(self, items: list[Row], conversion: Conversion, *, derived: bool) -> None:
+        """Account for the traces that are no item's. Where items are `derived` from their traces, one is refused that
+        an experiment made and that says no item."""
+        known = {item["traceId"] for item in items}
+        for trace_id in sorted(self._by_trace.keys() - known):
+            rows = self._by_trace[trace_id]
+            conversion.tally.read += len(rows)
+            if derived and any(str(row.get("name")).startswith("experiment-item-") for row in rows):
+                conversion.refused.append(RefusedRun(trace_id, "", "", (_unnamed(trace_id),), len(rows)))
+                conversion.tally.leave("refused: INCOMPLETE_ANSWER", len(rows))
+            else:
+                conversion.tally.leave("in a trace of no dataset run", len(rows))
+
     def _observation(self, row: Row, item: Row | None) -> Observation:
         span = span_of(row, item, self._tools, self._options.now_ns)
         seen = self._recogniser.recognise(span)
@@ -216,14 +219,18 @@ def _cases(items: list[Row], dataset_items: list[Row], naming: _Naming, notes: l
     for row in dataset_items:
         versions.setdefault(text_of(row, "id"), []).append(row)
     cases: dict[str, Case] = {}
+    absent: list[str] = []
     for item in items:
         id_ = text_of(item, "experimentItemId")
         found = _version(versions.get(id_, []), naming.experiment(item) or item, notes)
         if found is None:
-            notes.append(f"the dataset item {id_!r} is not among the pages")
+            absent.append(id_)
         elif _differs(item, found):
             notes.append(f"what was expected of {id_!r} is another in the run than in its dataset")
         cases[naming.case(item)] = Case() if found is None else case_of(found)
+    if absent:
+        named = ", ".join(sorted(absent)[:_NAMED]) + (" …" if len(absent) > _NAMED else "")
+        notes.append(f"dataset items that no file holds, so that nothing is known of their contracts: {named}")
     return cases
 
 
@@ -238,7 +245,7 @@ def _version(versions: list[Row], run: Row, notes: list[str]) -> Row | None:
 
 
 def _current_since(row: Row) -> datetime:
-    return instant(text_of(row, "version" if row.get("version") else "updatedAt"))
+    return instant(text_of(row, next((key for key in ("version", "validFrom") if row.get(key)), "updatedAt")))
 
 
 def _differs(item: Row, dataset_item: Row) -> bool:
@@ -246,14 +253,7 @@ def _differs(item: Row, dataset_item: Row) -> bool:
     if "expectedOutput" not in item:
         return False
     recorded, expected = item["expectedOutput"], dataset_item.get("expectedOutput")
-    return expected not in (recorded, _parsed(recorded))
-
-
-def _parsed(value: Any) -> Any:
-    try:
-        return msgspec.json.decode(value) if isinstance(value, str) and value else None
-    except msgspec.DecodeError:
-        return value
+    return expected not in (recorded, parsed(recorded))
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------

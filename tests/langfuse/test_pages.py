@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 from labadapt.adapters.conversion import Conversion, Options
-from labadapt.adapters.langfuse.pages import Pages, convert_pages, read_pages
+from labadapt.adapters.langfuse.exports import Pages, read_pages
+from labadapt.adapters.langfuse.pages import convert_pages
 from labadapt.schema.problems import Refusal
 
 NOW = 1_800_000_000_000_000_000

@@ -1,0 +1,216 @@
+"""Files of Langfuse, however they were saved: as rows in the words of the server's pages.
+
+Pages of the interface, a trace download (with or without the trace itself), the exports of the user interface (JSON,
+JSON Lines, CSV), blob storage exports (snake_case, times in UTC without saying so), and the run and trace documents of
+the interface before experiments.
+"""
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+from labadapt.schema.problems import Problem, Refusal, Where
+
+Row = dict[str, Any]
+_UNDERSCORE = re.compile(r"_([a-z])")
+_STRUCTURED = ("metadata", "usageDetails", "costDetails", "modelParameters")
+# A key that only rows of this kind have, the more telling first.
+_KINDS = (
+    ("experimentItemId", "experiment_items"),
+    ("itemCount", "experiments"),
+    ("datasetName", "dataset_items"),
+    ("traceId", "observations"),
+    ("projectId", "dataset"),
+)
+
+
+@dataclass(slots=True)
+class Pages:
+    """The rows of all files by kind, each as Langfuse wrote it but for the spelling of its keys."""
+
+    dataset: list[Row] = field(default_factory=list)
+    dataset_items: list[Row] = field(default_factory=list)
+    experiments: list[Row] = field(default_factory=list)
+    experiment_items: list[Row] = field(default_factory=list)
+    observations: list[Row] = field(default_factory=list)
+
+
+def read_pages(files: Iterable[tuple[str, bytes]]) -> Pages:
+    """The rows of files, told apart by what they are, whatever the files are called. Refused: `UNKNOWN_FORMAT`."""
+    pages = Pages()
+    for name, data in files:
+        for document in _documents(name, data):
+            _sort(document, pages, name)
+    return pages
+
+
+def _documents(name: str, data: bytes) -> list[Any]:
+    """The JSON of a file, or one of each line, or the rows of a table."""
+    try:
+        return [msgspec.json.decode(data)]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        pass
+    lines = [line for line in data.splitlines() if line.strip()]
+    try:
+        return [msgspec.json.decode(line) for line in lines]
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        if lines and not lines[0].lstrip().startswith((b"{", b"[", b"<")):
+            return [_table(name, data)]
+        raise _unknown(name, str(error)) from None
+
+
+def _table(name: str, data: bytes) -> list[Row]:
+    """The rows of a CSV export, whose cells are text, or JSON where the value has parts."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise _unknown(name, str(error)) from None
+    if any(None in row or None in row.values() for row in rows):
+        raise _unknown(name, "a line of the table has more or fewer cells than its head")
+    return [{_camel(key): _cell(_camel(key), cell) for key, cell in row.items()} for row in rows]
+
+
+def _cell(key: str, cell: str) -> Any:
+    if cell in {"", "null"}:
+        return None
+    return parsed(cell) if key in _STRUCTURED else cell
+
+
+def _sort(document: Any, pages: Pages, name: str) -> None:
+    """Put what a document holds among the rows of its kind."""
+    if isinstance(document, list):
+        for part in document:
+            _sort(part, pages, name)
+    elif not isinstance(document, dict):
+        raise _unknown(name, "a value that is no object")
+    elif isinstance(document.get("data"), list):
+        _sort(document["data"], pages, name)
+    elif isinstance(document.get("observations"), list):
+        _sort(document["observations"], pages, name)
+    elif isinstance(document.get("datasetRunItems"), list):
+        _add_legacy_run(document, pages)
+    else:
+        row = _spelt(document)
+        getattr(pages, _kind(row, name)).append(row)
+
+
+def _kind(row: Row, name: str) -> str:
+    for key, kind in _KINDS:
+        if key in row:
+            return kind
+    raise _unknown(name, f"keys {', '.join(sorted(row)[:10])}")
+
+
+def _unknown(name: str, found: str) -> Refusal:
+    return Refusal(
+        Problem(
+            code="UNKNOWN_FORMAT",
+            message="this is none of the files that Langfuse writes",
+            where=Where(file=name),
+            found=found,
+            hint="Save the pages: `labadapt langfuse --dataset NAME --run NAME --save DIR`.",
+        )
+    )
+
+
+def _spelt(row: Row) -> Row:
+    """The row with the keys of the interface; blob storage exports write them with underscores."""
+    if "trace_id" in row or "dataset_id" in row:
+        row = {_camel(key): value for key, value in row.items()}
+    if "providedModelName" in row:
+        row = {"model": row["providedModelName"], **row}
+    return row
+
+
+def _camel(key: str) -> str:
+    return _UNDERSCORE.sub(lambda match: match[1].upper(), key)
+
+
+def parsed(value: Any) -> Any:
+    """What a text says as JSON, or the text; anything else as it is."""
+    try:
+        return msgspec.json.decode(value) if isinstance(value, str) and value else value
+    except msgspec.DecodeError:
+        return value
+
+
+# -- before experiments ------------------------------------------------------------------------------------------------
+
+
+def _add_legacy_run(run: Row, pages: Pages) -> None:
+    """A dataset run and its items, in the words of experiments. An item is the observation that it names."""
+    items = run["datasetRunItems"]
+    pages.experiments.append(
+        {key: run.get(key) for key in ("id", "name", "datasetId", "metadata")}
+        | {"startTime": run.get("createdAt"), "itemCount": len(items)}
+    )
+    pages.experiment_items += [
+        {
+            "id": item.get("observationId"),
+            "traceId": item.get("traceId"),
+            "experimentId": run.get("id"),
+            "experimentName": run.get("name"),
+            "experimentItemId": item.get("datasetItemId"),
+            "experimentDatasetId": run.get("datasetId"),
+            "startTime": item.get("createdAt"),
+        }
+        for item in items
+    ]
+
+
+def with_roots(items: Iterable[Row], observations: Iterable[Row]) -> list[Row]:
+    """The items; one that names only its trace, as older runs do, is the root of that trace."""
+    roots = {row.get("traceId"): row.get("id") for row in observations if not row.get("parentObservationId")}
+    return [item if item.get("id") else item | {"id": roots.get(item.get("traceId"))} for item in items]
+
+
+# -- items from observations -------------------------------------------------------------------------------------------
+
+# The root of an item by its name, and the key of its metadata that names the run: SDK 4 and 5, SDK 3, `item.run()`.
+_ROOTS = (
+    ("experiment-item-task", "experiment_run_name"),
+    ("experiment-item-run", "experiment_run_name"),
+    ("Dataset run: ", "run_name"),
+)
+
+
+def items_of(observations: Iterable[Row]) -> list[Row]:
+    """The items that traces are, from what the SDK wrote into the metadata of their roots. Copies count once."""
+    traces: dict[str, list[Row]] = {}
+    for row in observations:
+        traces.setdefault(row.get("traceId") or "", []).append(row)
+    found = (
+        next(filter(None, (_item(row, *root) for root in _ROOTS for row in rows)), None)
+        for _, rows in sorted(traces.items())
+    )
+    return [item for item in found if item is not None]
+
+
+def _item(row: Row, name: str, key: str) -> Row | None:
+    metadata = parsed(row.get("metadata"))
+    if not str(row.get("name")).startswith(name) or not isinstance(metadata, dict):
+        return None
+    run, item = parsed_text(metadata.get(key)), parsed_text(metadata.get("dataset_item_id"))
+    if not run or not item:
+        return None
+    return {
+        "id": row.get("id"),
+        "traceId": row.get("traceId"),
+        "startTime": row.get("startTime"),
+        "experimentName": run,
+        "experimentItemId": item,
+        "experimentDatasetId": parsed_text(metadata.get("dataset_id")),
+        "experimentItemMetadata": metadata,
+    }
+
+
+def parsed_text(value: Any) -> str | None:
+    """A text of the metadata, which some exports write as JSON, its quotes included."""
+    if isinstance(value, str) and value.startswith('"'):
+        inner = parsed(value)
+        return inner if isinstance(inner, str) else value
+    return value if isinstance(value, str) else None
