@@ -11,8 +11,10 @@ from pathlib import Path
 from labadapt.adapters.choice import choose
 from labadapt.adapters.conversion import Options
 from labadapt.adapters.convert import convert
+from labadapt.adapters.inspect import inspect
 from labadapt.adapters.registry import sources
-from labadapt.adapters.span import Input, Limits, Reading, Span, Tally, Wanted
+from labadapt.adapters.span import Input, Limits, Reading, Source, Span, Tally, Wanted
+from labadapt.cli.inspecting import render_inspection
 from labadapt.cli.problems import problem_as_json, render_problem
 from labadapt.schema.codec import decode_bundle, encode_bundle
 from labadapt.schema.model import Bundle
@@ -47,6 +49,7 @@ def examine(source: str, data: bytes) -> str:
     """
     outcome = _outcome(lambda: _decoded(source, data))
     _outcome(lambda: _converted(data))
+    _outcome(lambda: _inspected(data))
     return outcome
 
 
@@ -84,11 +87,23 @@ def _check_span(span: Span) -> None:
     assert span.where.file == "traces"
 
 
+def _input(data: bytes) -> Input:
+    return Input("traces", io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type] # any raw stream will do
+
+
+def _chosen(item: Input) -> Source:
+    return choose(item, [sources()[name] for name in OWN], LIMITS)
+
+
+def _inspected(data: bytes) -> None:
+    """What a person sees of an export on the first day."""
+    shown = render_inspection(inspect([_input(data)], _chosen, Options(now_ns=NOW, limits=LIMITS)))
+    assert not _commands(shown.replace("\n", ""))
+
+
 def _converted(data: bytes) -> None:
     """From the choice of the source to the bytes of a bundle."""
-    item = Input("traces", io.BufferedReader(io.BytesIO(data)))  # type: ignore[arg-type] # any raw stream will do
-    own = [sources()[name] for name in OWN]
-    conversion = convert([item], lambda chosen: choose(chosen, own, LIMITS), Options(now_ns=NOW, limits=LIMITS))
+    conversion = convert([_input(data)], _chosen, Options(now_ns=NOW, limits=LIMITS))
     tally = conversion.tally
     assert tally.read == tally.used + sum(tally.aside.values()) > 0
     for refused in conversion.refused:
@@ -118,6 +133,11 @@ def _check_told(problem: Problem) -> None:
     assert problem.code in CODES
     assert problem.code not in {"INTERNAL", "BAD_PLUGIN", "BAD_USAGE"}, problem
     shown = render_problem(problem).replace("\x1b[31m\x1b[1m", "").replace("\x1b[0m", "").replace("\n  ", "")
-    assert not {unicodedata.category(one) for one in shown} & {"Cc", "Cs", "Zl", "Zp"}, problem
+    assert not _commands(shown), problem
     assert problem_as_json(problem)
     assert len(shown) < 6_000, f"{len(shown)} characters of {problem.code}"
+
+
+def _commands(shown: str) -> set[str]:
+    """The characters that a terminal obeys."""
+    return {one for one in set(shown) if unicodedata.category(one) in {"Cc", "Cs", "Zl", "Zp"}}
