@@ -56,7 +56,8 @@ def convert_langfuse(files: Iterable[tuple[str, bytes]], wish: Wish, session: Se
     from labadapt.adapters.langfuse.pages import convert_pages
 
     with _refusals_listed(wish):
-        conversion = convert_pages(read_pages(files), _options(wish))
+        options = _options(wish)
+        conversion = convert_pages(read_pages(files, options.limits), options)
     return _delivered(conversion, wish, session)
 
 

@@ -79,8 +79,8 @@ class Server:
 
         return self._page(lambda: self._api.datasets.get(quote(name, safe="")))
 
-    def dataset_items(self, name: str, version: datetime, page: int) -> Page:
-        """A page, counted from 1, of the dataset's items as they were at `version`."""
+    def dataset_items(self, name: str, version: datetime | None, page: int) -> Page:
+        """A page, counted from 1, of the dataset's items as they were at `version`, or as they are."""
         return self._page(
             lambda: self._api.dataset_items.list(dataset_name=name, version=version, page=page, limit=ROWS)
         )

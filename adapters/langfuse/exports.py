@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from labadapt.adapters.reading.layers import payloads
+from labadapt.adapters.span import Input, Limits
 from labadapt.schema.problems import Problem, Refusal, Where
 
 Row = dict[str, Any]
@@ -39,12 +41,16 @@ class Pages:
     observations: list[Row] = field(default_factory=list)
 
 
-def read_pages(files: Iterable[tuple[str, bytes]]) -> Pages:
-    """The rows of files, told apart by what they are, whatever the files are called. Refused: `UNKNOWN_FORMAT`."""
+def read_pages(files: Iterable[tuple[str, bytes]], limits: Limits | None = None) -> Pages:
+    """The rows of files, told apart by what they are, whatever the files are called; gzip and zstd are unwrapped.
+
+    Refused: `UNKNOWN_FORMAT`, and what is wrong with a file that is compressed.
+    """
     pages = Pages()
     for name, data in files:
-        for document in _documents(name, data):
-            _sort(document, pages, name)
+        for payload in payloads(Input(name, io.BytesIO(data)), limits or Limits(), text=True):
+            for document in _documents(name, payload.stream.read()):
+                _sort(document, pages, name)
     return pages
 
 

@@ -390,7 +390,7 @@ def named(names: Iterable[str]) -> str:
 
 
 def _add_dataset_items(server: Server, dataset: str, runs: "_Runs", around: Surroundings, fetched: Fetched) -> None:
-    """The items at the start of each run; pages that several runs saw alike are kept once."""
+    """The items at the start of each run, and as they are: what changed since is told. Equal pages are kept once."""
     kept: set[bytes] = set()
     experiments = rows_of(runs.experiments)
     for number, experiment in enumerate(experiments, 1):
@@ -398,10 +398,11 @@ def _add_dataset_items(server: Server, dataset: str, runs: "_Runs", around: Surr
         _say_what_is_not_covered(experiment, runs.items[text_of(experiment, "id")], rows_of(pages), fetched)
         fetched.add("dataset-items", [page for page in pages if page.raw not in kept])
         kept |= {page.raw for page in pages}
-        around.tell("dataset items", number, len(experiments))
+        around.tell("dataset items", number, len(experiments) + 1)
+    fetched.add("dataset-items", [page for page in _items_at(server, dataset, None) if page.raw not in kept])
 
 
-def _items_at(server: Server, dataset: str, version: datetime) -> list[Page]:
+def _items_at(server: Server, dataset: str, version: datetime | None) -> list[Page]:
     return by_number(lambda page: server.dataset_items(dataset, version, page))
 
 

@@ -1,6 +1,6 @@
 """Pages of a Langfuse server, live or saved, as runs: each experiment item is a case, each experiment a policy."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -225,8 +225,8 @@ def _cases(items: list[Row], dataset_items: list[Row], naming: _Naming, notes: l
         found = _version(versions.get(id_, []), naming.experiment(item) or item, notes)
         if found is None:
             absent.append(id_)
-        elif _differs(item, found):
-            notes.append(f"what was expected of {id_!r} is another in the run than in its dataset")
+        else:
+            notes += _changes(item, found, versions[id_])
         cases[naming.case(item)] = Case() if found is None else case_of(found)
     if absent:
         named = ", ".join(sorted(absent)[:_NAMED]) + (" …" if len(absent) > _NAMED else "")
@@ -246,6 +246,20 @@ def _version(versions: list[Row], run: Row, notes: list[str]) -> Row | None:
 
 def _current_since(row: Row) -> datetime:
     return instant(text_of(row, next((key for key in ("version", "validFrom") if row.get(key)), "updatedAt")))
+
+
+def _changes(item: Row, found: Row, versions: list[Row]) -> Iterator[str]:
+    """What a person should know who reads the verdict on a run beside its dataset."""
+    id_ = item["experimentItemId"]
+    if _differs(item, found):
+        yield f"what was expected of {id_!r} is another in the run than in its dataset"
+    latest = max(versions, key=_current_since)
+    if _asked_and_expected(latest) != _asked_and_expected(found):
+        yield f"the dataset item {id_!r} has changed since the run, which is held to what it was when the run began"
+
+
+def _asked_and_expected(row: Row) -> tuple[Any, ...]:
+    return row.get("input"), row.get("expectedOutput"), row.get("metadata")
 
 
 def _differs(item: Row, dataset_item: Row) -> bool:

@@ -1,14 +1,15 @@
 """The same experiment gives the same runs from pages, downloads and exports, as far as each carries the facts."""
 
 import csv
+import gzip
 import io
 import json
-import zlib
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import zstandard
 from labadapt.adapters.conversion import Conversion, Options
 from labadapt.adapters.langfuse.exports import read_pages
 from labadapt.adapters.langfuse.pages import convert_pages
@@ -65,6 +66,11 @@ def test_it_does_so_as_json_and_as_csv(live: Any) -> None:
     rows = [json.loads(line) for line in EVENTS.read_text().splitlines()]
     for name, data in (("events.json", json.dumps(rows).encode()), ("events.csv", table(rows))):
         assert facts(convert([(name, data), (ITEMS.name, ITEMS.read_bytes())])) == live
+
+
+def test_compressed_files_are_unwrapped(live: Any) -> None:
+    given = [(ITEMS.name, zstandard.compress(ITEMS.read_bytes())), (EVENTS.name, gzip.compress(EVENTS.read_bytes()))]
+    assert facts(convert(given)) == live
 
 
 def test_a_trace_download_gives_the_run_of_its_item(live: Any) -> None:
@@ -147,11 +153,12 @@ def test_traces_of_no_dataset_run_are_refused_with_what_to_save() -> None:
         b"id,traceId\n1\n",
         b"id,traceId\n1,2,3\n",
         b"[" * 100_000,
-        zlib.compress(b"x"),
+        b"\x1f\x8b\x08",
+        b"\x0a\x03abc",
     ],
 )
 def test_a_file_that_is_none_of_langfuses_is_refused(data: bytes) -> None:
     with pytest.raises(Refusal) as refused:
         convert([("file", data)])
     [problem] = refused.value.problems
-    assert problem.code in {"UNKNOWN_FORMAT", "NO_RUNS", "BAD_ANSWER"}
+    assert problem.code in {"UNKNOWN_FORMAT", "UNSUPPORTED_FORMAT", "NO_RUNS", "NO_SPANS", "BAD_ENCODING"}

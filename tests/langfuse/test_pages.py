@@ -165,7 +165,10 @@ def test_each_run_has_the_contract_of_its_own_start(pages: Pages) -> None:
     pages.dataset_items.append(later)
     found = runs(convert(pages))
     assert ("contract" in found["case-1", A], "contract" in found["case-1", B]) == (False, True)
-    assert "what was expected of 'case-1' is another in the run than in its dataset" in convert(pages).notes
+    notes = convert(pages).notes
+    assert "what was expected of 'case-1' is another in the run than in its dataset" in notes
+    since = "the dataset item 'case-1' has changed since the run, which is held to what it was when the run began"
+    assert since in notes
 
 
 def test_the_cases_file_counts_where_both_have_a_contract(pages: Pages) -> None:
