@@ -76,7 +76,7 @@ def newcombe(
     one, other = wilson(successes_a, trials_a, confidence), wilson(successes_b, trials_b, confidence)
     if one is None or other is None:
         return None
-    return _hybrid(successes_a / trials_a, one, successes_b / trials_b, other, correlation=0.0)
+    return hybrid(successes_a / trials_a, one, successes_b / trials_b, other, correlation=0.0)
 
 
 def newcombe_paired(both: int, only_a: int, only_b: int, neither: int, confidence: float = 0.95) -> Interval | None:
@@ -93,7 +93,7 @@ def newcombe_paired(both: int, only_a: int, only_b: int, neither: int, confidenc
     if one is None or other is None:
         return None
     correlation = _correlation(both, only_a, only_b, neither)
-    return _hybrid((both + only_a) / pairs, one, (both + only_b) / pairs, other, correlation)
+    return hybrid((both + only_a) / pairs, one, (both + only_b) / pairs, other, correlation)
 
 
 def _correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
@@ -104,7 +104,8 @@ def _correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
     return cross / sqrt(margins) if margins else 0.0
 
 
-def _hybrid(rate_a: float, one: Interval, rate_b: float, other: Interval, correlation: float) -> Interval:
+def hybrid(rate_a: float, one: Interval, rate_b: float, other: Interval, correlation: float) -> Interval:
+    """Newcombe's interval of rate A minus rate B from an interval of each rate and the correlation of the two."""
     low = _joint(rate_a - one[0], other[1] - rate_b, correlation)
     high = _joint(one[1] - rate_a, rate_b - other[0], correlation)
     difference = rate_a - rate_b
