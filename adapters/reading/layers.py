@@ -10,7 +10,7 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import BinaryIO, Literal
 
 from labadapt.adapters.reading import wire
@@ -136,7 +136,7 @@ def payloads(item: Input, limits: Limits, *, text: bool = False) -> Iterator[Pay
 
     Raises `Refusal`: UNSUPPORTED_FORMAT, UNKNOWN_FORMAT, NO_SPANS (empty), BAD_ENCODING, TOO_LARGE.
     """
-    for payload in _unwrap(buffered(item.stream), item.name, limits, 0, 0):
+    for payload in _unwrap(buffered(item.stream), _Inside(item.name, limits)):
         if payload.kind == "text" and not text:
             raise _foreign(payload.stream.peek(HEAD), Where(file=payload.name, offset=payload.offset))
         yield payload
@@ -147,7 +147,7 @@ def plain_head(stream: io.BufferedReader, name: str, limits: Limits) -> bytes:
 
     The stream may be the beginning of an input only: what can be told of it counts. Raises `Refusal` if nothing can.
     """
-    for payload in _unwrap(stream, name, limits, 0, 0):
+    for payload in _unwrap(stream, _Inside(name, limits)):
         return payload.stream.peek(HEAD)[:HEAD]
     return b""
 
@@ -180,9 +180,24 @@ def _begins_group(head: bytes) -> bool:
     return (tag >> 3, tag & 7) in _GROUP
 
 
-def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, depth: int) -> Iterator[Payload]:
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """Where a stream stands: in which file, how deep in wrappings, and in which outermost compression."""
+
+    name: str
+    limits: Limits
+    depth: int = 0
+    outermost: "_Growth | None" = None
+
+    def deeper(self, growth: "_Growth | None" = None) -> "_Inside":
+        """One wrapping further in."""
+        return replace(self, depth=self.depth + 1, outermost=self.outermost or growth)
+
+
+def _unwrap(stream: io.BufferedReader, inside: _Inside, offset: int = 0) -> Iterator[Payload]:
+    name = inside.name
     where = Where(file=name, offset=offset)
-    if depth > _MOST_LAYERS:
+    if inside.depth > _MOST_LAYERS:
         raise refusal("TOO_DEEP", f"compression is nested more than {_MOST_LAYERS} times", where)
     stream, head = _with_head(stream)
     if head.startswith(_UTF8_MARK):
@@ -190,20 +205,20 @@ def _unwrap(stream: io.BufferedReader, name: str, limits: Limits, offset: int, d
         offset += len(_UTF8_MARK)
         stream, head = _with_head(stream)
     if not head:
-        if depth == 0:
+        if inside.depth == 0:
             raise refusal("NO_SPANS", "the input is empty", where, found=f"{offset} bytes")
         return
     for magic, unpack in _COMPRESSIONS:
         if head.startswith(magic):
-            inner = from_chunks(unpack(stream, name, limits))
-            yield from _unwrap(inner, name, limits, 0, depth + 1)
+            growth = _Growth(name, inside.limits, inside.outermost)
+            yield from _unwrap(from_chunks(unpack(stream, growth)), inside.deeper(growth))
             return
     if head[:2] in {b"\xff\xfe", b"\xfe\xff"}:
         inner = from_chunks(_utf16(stream, name))
-        yield from _unwrap(inner, name, limits, 0, depth + 1)
+        yield from _unwrap(inner, inside.deeper())
         return
     if is_framed(head):
-        yield from _frames(stream, name, limits, depth)
+        yield from _frames(stream, inside)
     elif is_json(head):
         yield Payload("json", stream, name, offset)
     elif is_text(head):  # no protobuf: that has control characters early on, such as the tag of a value
@@ -254,7 +269,7 @@ def _foreign(head: bytes, where: Where) -> Exception:
     return refusal("UNKNOWN_FORMAT", "the first bytes are of no format that is read", where, found=shown)
 
 
-def _frames(stream: io.BufferedReader, name: str, limits: Limits, depth: int) -> Iterator[Payload]:
+def _frames(stream: io.BufferedReader, inside: _Inside) -> Iterator[Payload]:
     """The messages of the Collector's file exporter: each after its length, 4 bytes, big-endian."""
     offset = 0
     while True:
@@ -262,14 +277,14 @@ def _frames(stream: io.BufferedReader, name: str, limits: Limits, depth: int) ->
         if not prefix:
             return
         size = int.from_bytes(prefix, "big")
-        where = Where(file=name, offset=offset)
+        where = Where(file=inside.name, offset=offset)
         if len(prefix) < 4:
             raise _broken_frame(where, offset, f"{len(prefix)} bytes where a length of 4 stands")
-        if not 0 < size <= limits.max_span * 8:  # the exporter writes no empty message
+        if not 0 < size <= inside.limits.max_span * 8:  # the exporter writes no empty message
             raise _broken_frame(where, offset, f"a length of {size}")
         message = _message(stream, size, where)
         inner = from_chunks(message if size > _WHOLE else iter([b"".join(message)]))
-        yield from _unwrap(inner, name, limits, offset + 4, depth + 1)
+        yield from _unwrap(inner, inside.deeper(), offset + 4)
         for _ in message:  # the next length stands behind all of it
             pass
         offset += 4 + size
@@ -315,22 +330,27 @@ def _utf16(stream: io.BufferedReader, name: str) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class _Growth:
-    """What went in and came out of a decompressor, held to the limits."""
+    """What went in and came out of a decompressor, held to the limits.
+
+    Within another compression, what comes out is held against what went into the outermost one.
+    """
 
     name: str
     limits: Limits
+    outermost: "_Growth | None" = None
     read: int = 0
     written: int = 0
 
     def grow(self, chunk: bytes) -> bytes:
         self.written += len(chunk)
-        where = Where(file=self.name, offset=self.read)
+        read = (self.outermost or self).read
+        where = Where(file=self.name, offset=read)
         if self.written > self.limits.max_size:
             raise refusal(
                 "TOO_LARGE", f"decompressed, the input exceeds {self.limits.max_size} bytes", where, found="more"
             )
-        if self.written > self.limits.ratio_floor and self.written > self.read * self.limits.ratio:
-            message = f"{self.read} compressed bytes became more than {self.written}"
+        if self.written > self.limits.ratio_floor and self.written > read * self.limits.ratio:
+            message = f"{read} compressed bytes became more than {self.written}"
             raise refusal("TOO_LARGE", message, where, expected=f"at most {self.limits.ratio} times")
         return chunk
 
@@ -339,8 +359,7 @@ class _Growth:
         return refusal("BAD_ENCODING", message, Where(file=self.name, offset=self.read))
 
 
-def _gunzip(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[bytes]:
-    growth = _Growth(name, limits)
+def _gunzip(stream: io.BufferedReader, growth: _Growth) -> Iterator[bytes]:
     data = b""
     while data := data or stream.read(_CHUNK):
         member = zlib.decompressobj(31)
@@ -360,10 +379,9 @@ def _gunzip(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[by
             data = b""
 
 
-def _unzstd(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[bytes]:
+def _unzstd(stream: io.BufferedReader, growth: _Growth) -> Iterator[bytes]:
     import zstandard
 
-    growth = _Growth(name, limits)
     data = b""
     while data := data or stream.read(_ZSTD_CHUNK):
         frame = zstandard.ZstdDecompressor(max_window_size=_WINDOW).decompressobj()
@@ -380,5 +398,5 @@ def _unzstd(stream: io.BufferedReader, name: str, limits: Limits) -> Iterator[by
         data = frame.unused_data
 
 
-_Unpack = Callable[[io.BufferedReader, str, Limits], Iterator[bytes]]
+_Unpack = Callable[[io.BufferedReader, _Growth], Iterator[bytes]]
 _COMPRESSIONS: tuple[tuple[tuple[bytes, ...], _Unpack], ...] = (((ZSTD, *SKIPPABLE), _unzstd), ((GZIP,), _gunzip))

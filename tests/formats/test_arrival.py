@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 import pytest
 import zstandard
@@ -144,3 +145,34 @@ def test_a_cut_message_is_told_before_it_is_looked_into(refused: Callable[[str, 
     with pytest.raises(Refusal) as refusal:
         list(payloads(Input("traces", io.BytesIO(struct.pack(">I", 2**20) + b"\x0a" * 9)), Limits()))
     assert (refusal.value.problems[0].code, refusal.value.problems[0].where.offset) == ("UNKNOWN_FORMAT", 0)
+
+
+@pytest.mark.parametrize("layers", [2, 3])
+@pytest.mark.parametrize("squeeze", [gzip.compress, zstandard.ZstdCompressor(level=19).compress], ids=["gzip", "zstd"])
+def test_a_bomb_within_another_archive_is_measured_from_outside(
+    refused: Callable[[str, bytes], Problem], layers: int, squeeze: Callable[[bytes], bytes]
+) -> None:
+    """Each layer alone stays below a thousandfold."""
+    data = b'{"resourceSpans":[' + b" " * 2**25
+    for _ in range(layers):
+        data = squeeze(data)
+    problem = refused("otlp", data)
+    assert (problem.code, problem.expected) == ("TOO_LARGE", "at most 1000 times")
+
+
+def test_an_export_that_was_compressed_twice_is_read(read_with: Read) -> None:
+    span = {"traceId": "1" * 32, "name": "x", "startTimeUnixNano": "1796000000000000001"}
+    text = Random(0)  # noqa: S311 - content that does not compress, the same each time
+    lines = [
+        json.dumps(
+            {
+                "resourceSpans": [
+                    {"scopeSpans": [{"spans": [{**span, "spanId": f"{n:016x}", "x": text.randbytes(4_500).hex()}]}]}
+                ]
+            }
+        )
+        for n in range(1, 1_001)
+    ]
+    data = "\n".join(lines).encode()
+    assert len(data) > Limits().ratio_floor
+    assert len(read_with("otlp", gzip.compress(gzip.compress(data, 1)))[0]) == 1_000
