@@ -25,12 +25,11 @@ class _Head(msgspec.Struct):
 
 def read_trials(names: Sequence[str]) -> list[Trial]:
     """The trials of all files. Raises `Refusal` with every fault of every file; says which files are copies."""
-    if twice := [name for name in names if names.count(name) > 1]:
-        raise Refusal(_twice(display_name(twice[0])))
+    require_once(names)
     labels = _labels(names)
     copies: dict[bytes, list[str]] = {}
     read = gather(lambda name: _read(name, labels[name], copies), names)
-    _say_copies(copies.values())
+    say_copies(copies.values())
     return [trial for trials in read for trial in trials]
 
 
@@ -48,11 +47,21 @@ def _labels(names: Iterable[str]) -> dict[str, str]:
     return {name: below.get(name, display_name(name)) for name in names}
 
 
-def _say_copies(groups: Iterable[list[str]]) -> None:
+def say_copies(groups: Iterable[list[str]]) -> None:
+    """Tell which files are copies of each other, given the files by content."""
     copied = [sorted(group) for group in groups if len(group) > 1]
     for group in sorted(copied):
         same = f"{len(group)} files hold the same bytes, such as {group[0]} and {group[1]}"
         session().say(printable(f"note: {same}; a copy of a trial is no further evidence"))
+
+
+def require_once(names: Sequence[str]) -> None:
+    """No file is further evidence for itself. Raises `Refusal` (``REPEATED_TRIAL``)."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise Refusal(_twice(display_name(name)))
+        seen.add(name)
 
 
 def _twice(shown: str) -> Problem:
@@ -74,7 +83,7 @@ def reader_of(data: bytes) -> Reader:
         return _outcomes
     if _is_row(start.split(b"\n", 1)[0]):
         return _outcomes
-    return _results if _has_results(data) else _bundle
+    return _results if has_results(data) else _bundle
 
 
 def _is_row(line: bytes) -> bool:
@@ -85,7 +94,10 @@ def _is_row(line: bytes) -> bool:
     return isinstance(value, dict) and bool(value.keys() & {"case", "trial", "outcome"})
 
 
-def _has_results(data: bytes) -> bool:
+def has_results(data: bytes) -> bool:
+    """Whether the content is that of a result file."""
+    if b'"results"' not in data:  # a key can be written with escapes, but no program does
+        return False
     try:
         return msgspec.json.decode(data, type=_Head).results is not msgspec.UNSET
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
