@@ -17,9 +17,13 @@ _SURE = 50  # less is claimed of any JSON
 
 def read_bundle(name: str) -> Bundle:
     """The bundle in a file. Raises `Refusal` with every fault, or ``NOT_A_BUNDLE`` for an export of traces."""
+    return bundle_of(read_file(name), display_name(name))
+
+
+def bundle_of(data: bytes, shown: str) -> Bundle:
+    """The bundle that the content of a file is. Raises `Refusal` as `read_bundle` does."""
     from labadapt.schema.codec import decode_bundle
 
-    data, shown = read_file(name), display_name(name)
     try:
         return decode_bundle(data, shown)
     except Refusal as refusal:
