@@ -9,6 +9,8 @@ from labadapt.engine.values import plain
 from labadapt.schema.model import Run
 from msgspec import UNSET, UnsetType
 
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+
 # The facts of provenance that together say what was run (docs/format.md, Run).
 TARGET_FACTS = ("codeRevision", "modelRoute", "promptVersion", "retrievalConfiguration", "toolSchemaDigest")
 
@@ -19,8 +21,7 @@ def digest(value: Any) -> str:
     Of the value as JSON with sorted keys, no white space and whole numbers as integers, so that neither the order of
     keys nor 412.0 for 412 makes two values differ.
     """
-    text = json.dumps(_plain(value), ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return "sha256:" + hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return "sha256:" + hashlib.sha256(_encode(_plain(value)).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _plain(value: Any) -> Any:

@@ -6,6 +6,7 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
+_encode = json.JSONEncoder(ensure_ascii=False, sort_keys=True).encode  # made once: `json.dumps` makes one each time
 _WIDTH = 80
 _DEPTH = 4
 _LISTED = 10
@@ -43,7 +44,7 @@ def within(value: float, target: float, tolerance: float) -> bool:
     Each number counts as it is written in decimal, so that 0.3 is within 0.2 of 0.1, which it is not as a binary
     fraction; the difference is exact.
     """
-    return abs(_exact(value) - _exact(target)) <= _exact(tolerance)
+    return value == target or abs(_exact(value) - _exact(target)) <= _exact(tolerance)
 
 
 def _exact(number: float) -> Fraction:
@@ -57,7 +58,7 @@ def plain(number: Any) -> Any:
 
 def shown(value: Any) -> str:
     """A value as short JSON, for a sentence. The same for equal values, whatever the order of their keys."""
-    text = json.dumps(_pruned(value, _DEPTH), ensure_ascii=False, sort_keys=True)
+    text = _encode(_pruned(value, _DEPTH))
     return text if len(text) <= _WIDTH else text[: _WIDTH - 1] + "…"
 
 
