@@ -8,6 +8,8 @@ from labadapt.adapters.reading.shapes import console
 from labadapt.adapters.span import Input, Limits, Source
 from labadapt.schema.problems import Problem, Refusal, Where
 
+_LINES = "Lines of JSON stand behind the first, which is cut or of a log: grep '^{' FILE gives them alone."
+
 
 def choose(item: Input, among: Iterable[Source], limits: Limits) -> Source:
     """The source that is surest of the first bytes; of equals, the first.
@@ -54,7 +56,8 @@ def _sureness(source: Source, head: bytes) -> int:
 def _unknown(item: Input, raw: bytes) -> Problem:
     return Problem(
         code="UNKNOWN_FORMAT",
-        message="no source claims the first bytes",
+        message="the first bytes are of no format that is read",
         where=Where(file=item.name, offset=0),
         found=raw[:60].decode("utf-8", "ignore") if is_text(raw) else raw[:16].hex(" ") or "0 bytes",
+        hint=_LINES if is_text(raw) and b'\n{"' in raw else None,
     )
