@@ -5,6 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from labadapt.adapters.span import Span, Tally, Wanted
 from labadapt.schema.problems import Refusal
 
@@ -285,3 +287,38 @@ def test_nul_and_control_characters_are_characters_in_both(read_bytes: Read, con
     value = (delimited(1, text.encode()), b'{"stringValue":%s}' % json.dumps(text).encode())
     export = placed(place, value)
     assert contents(read_bytes(export.protobuf())[0]) == contents(read_bytes(export.json())[0])
+
+
+TEXT = st.sampled_from([b"", b"x", b"X\xffZ", "é🙂".encode(), b"*" * 200, b"2" * 200])
+LENGTHS = st.sampled_from([0, 8, 12, 16, 24, 5])
+MADE = st.tuples(st.sampled_from(["list", "map"]), st.sampled_from([0, 1, 32, 33, 60]), TEXT).map(
+    lambda of: nested(*of)
+)
+PAIRS = st.lists(
+    st.tuples(st.sampled_from([b"tool", b"other", b"X\xff"]), MADE).map(lambda of: (of[0], *of[1])), max_size=2
+)
+
+
+@settings(max_examples=400, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    fields=st.fixed_dictionaries(
+        {},
+        optional={
+            **dict.fromkeys(["name", "state", "status", "scope", "version", "schema"], TEXT),
+            "event_name": st.sampled_from([b"wanted", b"other", b"X\xff"]),
+            "attributes": st.dictionaries(st.sampled_from(["span", "resource", "scope", "event", "link"]), PAIRS),
+            "start": st.sampled_from([TIME, TIME, 0, TIME // 1_000]),
+            "end": st.sampled_from([TIME, TIME + 5, 0, 5]),
+            "parent_id": LENGTHS.map(lambda size: b"\xa5" * size),
+            "kind": st.integers(0, 2**31 - 1),
+            "dropped": st.integers(0, 2**32 - 1),
+        },
+    )
+)
+def test_any_faults_together_refuse_both_or_neither(read_bytes: Read, contents: Any, fields: dict[str, Any]) -> None:
+    export = Export(**fields)
+    protobuf, written = both(read_bytes, export, wanted=TOOL)
+    assert (protobuf[0] == "read") is (written[0] == "read")
+    if protobuf[0] == "read":
+        spans = [read_bytes(data, wanted=TOOL)[0] for data in (export.protobuf(), export.json())]
+        assert contents(spans[0]) == contents(spans[1])
