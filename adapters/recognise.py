@@ -32,8 +32,14 @@ from labadapt.schema.model import Usage
 from labadapt.schema.problems import Problem, Where
 from msgspec import UNSET
 
-_CASE_KEYS = ("lab.case.id", "test.case.id", "test.case.name", "langfuse.experiment.item.id")
-_POLICY_KEYS = ("lab.policy", "gen_ai.agent.version", "service.version", "gen_ai.agent.name", "service.name")
+_ITEM, _ITEM_ROOT = "langfuse.experiment.item.id", "langfuse.experiment.item.root_observation_id"
+_CASE_KEYS = ("lab.case.id", "test.case.id", "test.case.name", _ITEM)
+# fmt: off
+_POLICY_KEYS = (
+    "lab.policy", "langfuse.experiment.name", "gen_ai.agent.version", "service.version", "gen_ai.agent.name",
+    "service.name",
+)
+# fmt: on
 _LAB_PARTS = ("metric", "window", "rows", "value", "source")
 _LAB_RUN = ("lab.output", "lab.infrastructure")
 _LAB_KEYS = frozenset({*(f"lab.{part}" for part in _LAB_PARTS), "lab.operation", "lab.blocked", *_LAB_RUN})
@@ -69,6 +75,8 @@ class Recogniser:
         self._case_keys = (case_attribute,) if case_attribute else _CASE_KEYS
         self._policy_keys = (policy_attribute,) if policy_attribute else _POLICY_KEYS
         self._case_set = frozenset(self._case_keys)
+        # Every span of an item carries the item's id, evaluators and what surrounds it too: only its root is the run.
+        self._beside_item = tuple(key for key in self._case_keys if key != _ITEM)
         self._keep_input = keep_input
         self._keep_attributes = keep_attributes
         conditions = [match for convention in ordered for match in conditions_of(convention)]
@@ -79,7 +87,7 @@ class Recogniser:
         self._plans: dict[Any, Plan] = {}
         self._names = frozenset(name for match in conditions for name in match.names)
         self._prefixes = tuple(sorted({prefix for match in conditions for prefix in match.name_prefixes}))
-        keys = {*self._case_keys, *self._policy_keys, *self._deciding, *self._present}
+        keys = {*self._case_keys, _ITEM_ROOT, *self._policy_keys, *self._deciding, *self._present}
         self.wanted = _wanted(ordered, frozenset(keys), inputs=keep_input, everything=keep_attributes)
 
     def recognise(self, span: Span) -> Observation:
@@ -109,11 +117,13 @@ class Recogniser:
         if not _LAB_KEYS.isdisjoint(attributes):
             _read_lab(span, observation)
         if not self._case_set.isdisjoint(attributes) or not self._case_set.isdisjoint(span.origin.resource):
-            observation.case_id = _candidate(self._case_keys, span)
+            at_root = attributes.get(_ITEM_ROOT, span.span_id) == span.span_id
+            observation.case_id = _candidate(self._case_keys if at_root else self._beside_item, span)
         if role == "agent" or not span.parent_id:
             observation.policy = _candidate(self._policy_keys, span)
         if span.status_code == 2 and role != "tool":
-            observation.failed, observation.failure = True, span.status_message
+            said = attributes.get("langfuse.observation.status_message")  # without the exception's type before it
+            observation.failed, observation.failure = True, said if isinstance(said, str) else span.status_message
         if attributes.get(_PENDING) == "pending_span":
             observation.pending = True
         if self._keep_attributes:

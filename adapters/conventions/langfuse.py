@@ -14,7 +14,10 @@ CONVENTION = Convention(
     family="vendor",
     order=1,
     tool=(Match(_TYPE, ("tool",)),),
-    agent=(Match(_TYPE, ("agent",)),),
+    agent=(
+        Match(_TYPE, ("agent",)),
+        Match("langfuse.experiment.item.root_observation_id", names=("experiment-item-task",)),
+    ),
     model=(Match(_TYPE, ("generation",)),),
     evaluator=(Match(_TYPE, ("evaluator",)),),
     tool_name=(Field(place="name"),),

@@ -172,15 +172,25 @@ def test_case_candidates_in_their_order(see, attributes, case_id) -> None:
     ("attributes", "resource", "policy"),
     [
         ({"lab.policy": "p"}, {"service.version": "2"}, (0, "p")),
-        ({"gen_ai.agent.version": "1", "gen_ai.agent.name": "n"}, {"service.version": "2"}, (2, "1")),
-        ({"gen_ai.agent.name": "n"}, {"service.version": "2"}, (5, "2")),
-        ({"gen_ai.agent.name": "n"}, {"service.name": "s"}, (6, "n")),
-        ({}, {"service.name": "s"}, (9, "s")),
+        ({"gen_ai.agent.version": "1", "gen_ai.agent.name": "n"}, {"service.version": "2"}, (4, "1")),
+        ({"langfuse.experiment.name": "e", "gen_ai.agent.version": "1"}, {"service.version": "2"}, (2, "e")),
+        ({"gen_ai.agent.name": "n"}, {"service.version": "2"}, (7, "2")),
+        ({"gen_ai.agent.name": "n"}, {"service.name": "s"}, (8, "n")),
+        ({}, {"service.name": "s"}, (11, "s")),
         ({}, {}, None),
     ],
 )
 def test_policy_candidates_in_their_order(see, attributes, resource, policy) -> None:
     assert see({"gen_ai.operation.name": "invoke_agent", **attributes}, resource=resource).policy == policy
+
+
+def test_an_item_of_langfuse_is_a_case_at_its_root_only(see) -> None:
+    item = {"langfuse.experiment.item.id": "case-1"}
+    root = "langfuse.experiment.item.root_observation_id"
+    assert see({**item}).case_id == (6, "case-1")
+    assert see({**item, root: "ffffffffffffffff"}).case_id is None
+    assert see({**item, root: see({}).span_id}).case_id == (6, "case-1")
+    assert see({**item, root: "ffffffffffffffff", "lab.case.id": "other"}).case_id == (0, "other")
 
 
 def test_a_chosen_attribute_replaces_the_candidates(made) -> None:

@@ -48,6 +48,12 @@ def _rows(pattern: str) -> list[dict[str, Any]]:
     ]
 
 
+@pytest.fixture(scope="session")
+def recorded_rows() -> Callable[[str], list[dict[str, Any]]]:
+    """The rows of all recorded pages of a kind."""
+    return _rows
+
+
 @pytest.fixture
 def store(lab: ModuleType) -> Any:
     """What the real server held when its pages were recorded."""
