@@ -2,6 +2,9 @@
 
 import importlib.util
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +15,7 @@ import pytest
 from labadapt.adapters.langfuse.client import Connection, Server
 from labadapt.adapters.langfuse.fetch import Fetched, Surroundings, Wish, fetch
 
+Done = subprocess.CompletedProcess[str]
 HERE = Path(__file__).parent
 RECORDED = HERE.parents[1] / "samples" / "langfuse" / "api-pages"
 
@@ -21,8 +25,6 @@ def _module(name: str) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    import sys
-
     sys.modules[spec.name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
@@ -99,3 +101,31 @@ def fetched(opened: Callable[..., Server]) -> Callable[..., Fetched]:
         return fetch(server or opened(), Wish(**({"dataset": "labadapt demo", "runs": runs} | wish)), around)
 
     return make
+
+
+@pytest.fixture
+def environment(lab: Any, langfuse: Any) -> dict[str, str]:
+    """Only what the command needs: no key of the machine that runs the test."""
+    return {
+        "PATH": os.environ["PATH"],
+        "LANGFUSE_BASE_URL": langfuse.address,
+        "LANGFUSE_PUBLIC_KEY": lab.PUBLIC_KEY,
+        "LANGFUSE_SECRET_KEY": lab.SECRET_KEY,
+    }
+
+
+@pytest.fixture
+def langfuse_command(environment: dict[str, str], tmp_path: Path, lab: Any) -> Callable[..., Done]:
+    """Run ``labadapt langfuse``; whatever it does, the secret key stands nowhere."""
+
+    def run(*arguments: str, **variables: str) -> Done:
+        command = [sys.executable, "-m", "labadapt", "langfuse", *arguments]
+        given = {name: value for name, value in (environment | variables).items() if value}
+        done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=False, timeout=60)
+        written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
+        for key in (lab.SECRET_KEY, lab.PUBLIC_KEY):
+            assert key not in done.stdout + done.stderr
+            assert not any(key.encode() in data for data in written)
+        return done
+
+    return run

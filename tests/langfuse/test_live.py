@@ -4,41 +4,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-import pytest
-
-Done = subprocess.CompletedProcess[str]
-
-
-@pytest.fixture
-def environment(lab: Any, langfuse: Any) -> dict[str, str]:
-    """Only what the command needs: no key of the machine that runs the test."""
-    return {
-        "PATH": os.environ["PATH"],
-        "LANGFUSE_BASE_URL": langfuse.address,
-        "LANGFUSE_PUBLIC_KEY": lab.PUBLIC_KEY,
-        "LANGFUSE_SECRET_KEY": lab.SECRET_KEY,
-    }
-
-
-@pytest.fixture
-def langfuse_command(environment: dict[str, str], tmp_path: Path, lab: Any) -> Callable[..., Done]:
-    """Run ``labadapt langfuse``; whatever it does, the secret key stands nowhere."""
-
-    def run(*arguments: str, **variables: str) -> Done:
-        command = [sys.executable, "-m", "labadapt", "langfuse", *arguments]
-        given = {name: value for name, value in (environment | variables).items() if value}
-        done = subprocess.run(command, cwd=tmp_path, env=given, capture_output=True, text=True, check=False, timeout=60)
-        written = [path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()]
-        for key in (lab.SECRET_KEY, lab.PUBLIC_KEY):
-            assert key not in done.stdout + done.stderr
-            assert not any(key.encode() in data for data in written)
-        return done
-
-    return run
 
 
 def test_the_datasets_are_listed(langfuse_command: Any) -> None:
@@ -150,32 +117,6 @@ def test_pages_are_not_saved_over_others(langfuse_command: Any, tmp_path: Path) 
     assert "error[OUTPUT_EXISTS]" in done.stderr
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        (),
-        ("--run", "policy A"),
-        ("--save", "pages"),
-        ("--dataset", "labadapt demo", "pages"),
-        ("--list", "pages"),
-        ("--dataset", "labadapt demo", "--since", "yesterday"),
-        ("--dataset", "labadapt demo", "--wait", "-1"),
-        ("--dataset", "labadapt demo", "--timeout", "0"),
-    ],
-)
-def test_a_command_line_that_asks_for_two_things_or_none_is_refused(arguments: Any, langfuse_command: Any) -> None:
-    done = langfuse_command(*arguments)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "error[BAD_USAGE]" in done.stderr
-
-
-@pytest.mark.parametrize("since", ["2026-12-01", "2026-12-01T04:50:37.4Z", "2026-12-01T05:50:37.4+01:00", "52000w"])
-def test_runs_may_be_limited_to_those_active_since(since: str, langfuse_command: Any) -> None:
-    done = langfuse_command("--dataset", "labadapt demo", "--since", since, "--list")
-    assert done.returncode == 0, done.stderr
-    assert ("policy A" in done.stdout) is ("T" not in since)
-
-
 def test_keys_are_asked_for_on_a_terminal_and_not_shown(environment: dict[str, str], lab: Any) -> None:
     import pty
     import select
@@ -199,3 +140,28 @@ def test_keys_are_asked_for_on_a_terminal_and_not_shown(environment: dict[str, s
     assert process.returncode == 0, received
     assert b"labadapt demo" in received
     assert lab.SECRET_KEY.encode() not in received
+
+
+def test_repetitions_become_bundles_of_their_own(langfuse_command: Any, store: Any, tmp_path: Path) -> None:
+    for row in store.experiments + store.experiment_items:
+        row["experimentName" if "experimentName" in row else "name"] = "policy A"
+    ambiguous = langfuse_command("--dataset", "labadapt demo", "--run", "policy A")
+    assert "error[AMBIGUOUS_RUN]: 2 runs have the name 'policy A'" in ambiguous.stderr
+    done = langfuse_command(
+        "--dataset", "labadapt demo", "--run", "policy A", "--on-refusal", "skip", "--trials", "trials"
+    )
+    assert done.returncode == 0, done.stderr
+    bundles = [json.loads(path.read_text())["runs"] for path in sorted((tmp_path / "trials").iterdir())]
+    assert [[run["caseId"] for run in runs] for runs in bundles] == [["case-1", "case-2", "case-4"]] * 2
+    assert bundles[0][0]["provenance"]["experimentId"] == "1c17506e8c0680c5"
+    assert bundles[1][0]["provenance"]["experimentId"] == "04be845c6a15d2f7"
+
+
+def test_a_run_may_be_checked_at_once_against_the_datasets_contracts(langfuse_command: Any, store: Any) -> None:
+    contract = {"disposition": "answer", "maxCalls": 1}
+    for row in store.dataset_items:
+        row["expectedOutput"] = contract
+    done = langfuse_command("--dataset", "labadapt demo", "--run", "policy A", "--on-refusal", "skip", "--check")
+    assert done.returncode == 1, done.stderr
+    assert "FAIL  case-1  (policy A)\n" in done.stdout
+    assert "because   2 calls attempted, at most 1 permitted" in done.stdout

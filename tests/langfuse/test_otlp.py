@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import time
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -26,10 +27,12 @@ OPTIONS = Options(now_ns=4_000_000_000_000_000_000)
 def task(client: Any, item: Any) -> Any:
     with client.start_as_current_observation(name="agent", as_type="agent", input=item.input) as agent:
         with client.start_as_current_observation(name="lookup_order", as_type="tool", input={"order": 42}) as tool:
+            time.sleep(0.003)  # the server keeps milliseconds: what is shorter ties with its neighbour
             tool.update(output={"status": "shipped", "amount": "12345678901234567890"})
         with client.start_as_current_observation(name="llm", as_type="generation", model="gpt-x") as model:
             model.update(output="call refund", usage_details={"input": 10, "output": 3})
         with client.start_as_current_observation(name="refund", as_type="tool", input={"order": 42}) as tool:
+            time.sleep(0.003)
             if item.id == "case-4":
                 raise RuntimeError("refund backend down")
             tool.update(output={"ok": True})
