@@ -28,6 +28,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "check": ("check", "Validate and check", "Check the runs of bundles against their contracts."),
     "fixtures": ("fixtures", "Validate and check", "Run the eight authored cases; no model, no telemetry."),
     "reliability": ("reliability", "Measure", "Rates, intervals and pass^k of repeated trials."),
+    "compare": ("compare", "Measure", "Compare a candidate with a baseline, case by case."),
     "inspect": ("inspect", "Help oneself", "Show what is in an export, and what is missing."),
     "cases": ("cases", "Help oneself", "Start or check a cases file."),
     "mapping": ("mapping", "Help oneself", "Start or check a mapping file."),

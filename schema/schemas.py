@@ -5,18 +5,21 @@ rules beyond it are in `labadapt.schema.validate`.
 """
 
 from functools import cache
+from importlib import import_module
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-SchemaName: TypeAlias = Literal["bundle", "result", "cases", "mapping"]
+SchemaName: TypeAlias = Literal["bundle", "result", "cases", "mapping", "comparison"]
 SCHEMA_NAMES: tuple[SchemaName, ...] = get_args(SchemaName)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_TITLES = {
-    "bundle": "labadapt run bundle, version 1",
-    "result": "labadapt check result, version 1",
-    "cases": "labadapt cases file, version 1",
-    "mapping": "labadapt mapping file, version 1",
+_MODULES = {"bundle": "model"}  # under labadapt.schema; else of the format's name
+_ROOTS = {
+    "bundle": ("Bundle", "labadapt run bundle, version 1"),
+    "result": ("Results", "labadapt check result, version 1"),
+    "cases": ("CasesFile", "labadapt cases file, version 1"),
+    "mapping": ("MappingFile", "labadapt mapping file, version 1"),
+    "comparison": ("Comparison", "labadapt comparison, version 1"),
 }
 
 
@@ -39,21 +42,8 @@ CONDITIONS: dict[str, list[dict[str, Any]]] = {
 
 def struct_of(name: SchemaName) -> type:
     """The struct that is the root of a format."""
-    if name == "bundle":
-        from labadapt.schema.model import Bundle
-
-        return Bundle
-    if name == "result":
-        from labadapt.schema.result import Results
-
-        return Results
-    if name == "cases":
-        from labadapt.schema.cases import CasesFile
-
-        return CasesFile
-    from labadapt.schema.mapping import MappingFile
-
-    return MappingFile
+    module = import_module(f"labadapt.schema.{_MODULES.get(name, name)}")
+    return cast("type", getattr(module, _ROOTS[name][0]))
 
 
 @cache
@@ -64,8 +54,8 @@ def json_schema(name: SchemaName) -> dict[str, Any]:
     return {
         "$schema": DIALECT,
         "$id": f"urn:labadapt:schema:{name}:1",
-        "title": _TITLES[name],
-        "description": f"Format of a {_TITLES[name].removeprefix('labadapt ')}. Unknown fields are faults.",
+        "title": _ROOTS[name][1],
+        "description": f"Format of a {_ROOTS[name][1].removeprefix('labadapt ')}. Unknown fields are faults.",
         **made,
         "$defs": definitions,
     }

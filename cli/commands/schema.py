@@ -1,19 +1,23 @@
 """``labadapt schema``: the published JSON Schemas."""
 
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import click
 from labadapt.cli.options import common
 from labadapt.cli.session import show_json
 
-NAMES = ("bundle", "result", "cases", "mapping")  # said again here, so that naming the command loads no model
+if TYPE_CHECKING:
+    from labadapt.schema.schemas import SchemaName
+
+# Said again here, so that naming the command loads no model; a test holds the two equal.
+NAMES = ("bundle", "result", "cases", "mapping", "comparison")
 
 
 @click.command("schema", short_help="Print the JSON Schema of a file format.")
 @click.argument("name", type=click.Choice(NAMES), default="bundle")
 @common
-def command(name: Literal["bundle", "result", "cases", "mapping"]) -> None:
-    """Print the JSON Schema (2020-12) of bundles, results, cases files or mapping files; bundles by default.
+def command(name: "SchemaName") -> None:
+    """Print the JSON Schema (2020-12) of a file format; of bundles by default.
 
     \b
     Example:

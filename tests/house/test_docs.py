@@ -66,6 +66,8 @@ def folder(tmp_path: Path) -> Path:
     shutil.copytree(SAMPLES / "langfuse" / "api-pages", tmp_path / "pages", ignore=shutil.ignore_patterns("*default*"))
     convert = "labadapt otlp traces.pb --case 02_timeout_recovered --mapping mapping.yaml --out bundle.json --quiet"
     assert shell(convert, tmp_path).returncode == 0
+    for name in ("before.json", "after.json"):
+        shutil.copy(tmp_path / "bundle.json", tmp_path / name)
     (tmp_path / "trials").mkdir()
     shutil.copy(tmp_path / "bundle.json", tmp_path / "trials" / "trial-0001.json")
     return tmp_path
