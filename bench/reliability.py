@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 from labadapt.cli.reliabilities import render
-from labadapt.cli.trials import read_trials
+from labadapt.cli.trials import read_trials, uncollected
 from labadapt.engine import check_bundle
 from labadapt.engine.reliability import reliability
 from labadapt.schema.codec import decode_bundle, encode_results
@@ -69,7 +69,10 @@ def seconds(work: Callable[[], object], rounds: int) -> float:
 
 def report(names: Sequence[str]) -> str:
     """What the command does, from the files to the text."""
-    return render(reliability(read_trials(names), scheduled=len(names), at_least=0.8))
+    trials = read_trials(names)
+    with uncollected():
+        made = reliability(trials, scheduled=len(names), at_least=0.8)
+    return render(made)
 
 
 def decode(files: Iterable[bytes], kind: type) -> None:

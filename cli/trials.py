@@ -1,8 +1,10 @@
 """Reading trials: bundles, result files and tables of outcomes, told apart by their content."""
 
+import gc
 import hashlib
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import msgspec
 from labadapt import __version__
@@ -28,9 +30,22 @@ def read_trials(names: Sequence[str]) -> list[Trial]:
     require_once(names)
     labels = _labels(names)
     copies: dict[bytes, list[str]] = {}
-    read = gather(lambda name: _read(name, labels[name], copies), names)
+    with uncollected():
+        read = gather(lambda name: _read(name, labels[name], copies), names)
     say_copies(copies.values())
     return [trial for trials in read for trial in trials]
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cycles of references meanwhile: records have none, and it would walk all of them over and over."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _read(name: str, label: str, copies: dict[bytes, list[str]]) -> list[Trial]:

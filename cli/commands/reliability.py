@@ -42,11 +42,12 @@ def command(files: tuple[str, ...], policies: tuple[str, ...], form: str, **aske
     Example:
       labadapt reliability trials/ --scheduled 5
     """
-    from labadapt.cli.trials import read_trials
+    from labadapt.cli.trials import read_trials, uncollected
     from labadapt.engine.reliability import reliability
 
     trials = _of_policies(read_trials(expand(files)), policies)
-    report = reliability(trials, **asked)
+    with uncollected():
+        report = reliability(trials, **asked)
     _print(report, form)
     return _status(report)
 
