@@ -17,6 +17,7 @@ from labadapt.schema.problems import Problem, Refusal
 
 TRACES = 100  # in one request: their ids fit any server's limit of an address, and their observations about one page
 EARLIEST = datetime(2000, 1, 1, tzinfo=UTC)  # as for every other time of an input (BAD_TIME)
+_TOO_MUCH = frozenset({413, 414, 422, 431})  # an address too long, or an answer not made in the server's own time
 _ATTEMPTS = 3  # at a list that changed while it was read
 _NAMED = 10  # of what is missing, one by one; the rest is counted
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 1.0, 15.0  # seconds between two looks
@@ -357,7 +358,7 @@ def _add_observations(server: Server, items: Sequence[Row], patience: Patience, 
     batches = list(_batches(list(dict.fromkeys(text_of(item, "traceId") for item in items))))
 
     def read(number: int) -> list[Page]:
-        pages = by_cursor(lambda cursor: server.observations(batches[number], cursor))
+        pages = _observations(server, batches[number])
         patience.around.tell("traces", number + 1, len(batches))
         return pages
 
@@ -368,6 +369,17 @@ def _add_observations(server: Server, items: Sequence[Row], patience: Patience, 
 
     for pages in patience.settled(range(len(batches)), read, missing).values():
         fetched.add("observations", pages)
+
+
+def _observations(server: Server, traces: Sequence[str]) -> list[Page]:
+    """All observations of these traces; asked for in halves where that is too much for the server at once."""
+    try:
+        return by_cursor(lambda cursor: server.observations(traces, cursor))
+    except ErrorAnswer as answer:
+        if answer.status not in _TOO_MUCH or len(traces) == 1:
+            raise
+    half = len(traces) // 2
+    return [*_observations(server, traces[:half]), *_observations(server, traces[half:])]
 
 
 def _unreadable(items: Sequence[Row]) -> Problem:

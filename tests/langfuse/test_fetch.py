@@ -166,6 +166,26 @@ def test_an_error_that_a_retry_does_not_mend_is_refused_at_once(
     assert langfuse.paths().count("experiment-items") == 1
 
 
+@pytest.mark.parametrize("status", [413, 414, 422, 431])
+def test_traces_that_are_too_many_at_once_are_asked_for_in_halves(
+    status: int, fetched: Any, langfuse: Any, lab: Any
+) -> None:
+    whole = fetched("policy A")
+
+    def narrow(request: Any, page: Any) -> None:
+        if request.path == "v2/observations" and len(json.loads(request.query["filter"])[0]["value"]) > 1:
+            raise lab.Answer(status, {"message": "too much"})
+
+    langfuse.faults = [narrow]
+    run = fetched("policy A")
+    assert sorted(ids(run, "observations")) == sorted(ids(whole, "observations"))
+
+
+def test_one_trace_that_is_too_much_is_refused(fetched: Any, langfuse: Any, lab: Any) -> None:
+    langfuse.faults = [lab.on("v2/observations", lab.error(422))]
+    assert refusal(lambda: fetched("policy A"))[0] == "ANSWERED_WITH_ERROR"
+
+
 def test_a_server_without_experiments_is_refused(fetched: Any, langfuse: Any, lab: Any) -> None:
     langfuse.faults = [lab.on("experiments", lab.error(404, "<html>no</html>", kind="text/html"))]
     with pytest.raises(Refusal) as refused:
