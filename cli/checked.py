@@ -69,6 +69,13 @@ def _no_runs(shown: str) -> Problem:
     )
 
 
+def read_cases_file(name: str) -> "CasesFile":
+    """The cases file. Raises `Refusal` with every fault."""
+    from labadapt.adapters.cases import read_cases
+
+    return read_cases(read_file(name), display_name(name))
+
+
 def of_policy(results: Iterable[RunResult], policy: str | None, option: str) -> list[RunResult]:
     """The results of one policy: the one named, or the only one. `option` is how the command line names it.
 

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-SchemaName: TypeAlias = Literal["bundle", "result", "cases", "mapping", "comparison"]
+SchemaName: TypeAlias = Literal["bundle", "result", "cases", "mapping", "comparison", "coverage"]
 SCHEMA_NAMES: tuple[SchemaName, ...] = get_args(SchemaName)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MODULES = {"bundle": "model"}  # under labadapt.schema; else of the format's name
@@ -20,6 +20,7 @@ _ROOTS = {
     "cases": ("CasesFile", "labadapt cases file, version 1"),
     "mapping": ("MappingFile", "labadapt mapping file, version 1"),
     "comparison": ("Comparison", "labadapt comparison, version 1"),
+    "coverage": ("Coverage", "labadapt coverage report, version 1"),
 }
 
 

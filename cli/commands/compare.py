@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 import click
-from labadapt.cli.files import display_name, expand, read_file
+from labadapt.cli.files import expand
 from labadapt.cli.options import FILE, common, out, output_format
 from labadapt.cli.statuses import Status
 
@@ -49,6 +49,7 @@ def command(
     Example:
       labadapt compare before.json after.json --cases cases.yaml
     """
+    from labadapt.cli.checked import read_cases_file
     from labadapt.engine.compare import compare
 
     files = [name for name in (baseline_file, candidate_file) if name is not None]
@@ -56,15 +57,9 @@ def command(
     if candidate_file is None:
         _require_two_policies(*policies)
     expand(files, (cases,))  # standard input can be only one of them
-    one, other = _sides(files, policies, None if cases is None else _cases(cases))
+    one, other = _sides(files, policies, None if cases is None else read_cases_file(cases))
     comparison = compare(one, other, gate=asked["gate"], confidence=asked["confidence"])
     return report(comparison, form, out)
-
-
-def _cases(name: str) -> "CasesFile":
-    from labadapt.adapters.cases import read_cases
-
-    return read_cases(read_file(name), display_name(name))
 
 
 def _require_two_policies(baseline: str | None, candidate: str | None) -> None:
@@ -93,20 +88,10 @@ def _sides(
 
 def report(comparison: "Comparison", form: str, out: str | None) -> int:
     """Print and save the comparison; gives the exit status of its gate."""
-    import msgspec
-    from labadapt.cli.files import STANDARD_STREAM
-    from labadapt.cli.outputs import write
-    from labadapt.cli.session import complain, show, show_bytes
+    from labadapt.cli.comparisons import render
+    from labadapt.cli.reports import deliver
 
-    data = msgspec.json.Encoder(order="deterministic").encode(comparison) + b"\n"
-    if out is not None:
-        write(out, [data])
-    if form == "json":
-        complain(data.decode().rstrip("\n")) if out == STANDARD_STREAM else show_bytes(data)
-    else:
-        from labadapt.cli.comparisons import render
-
-        (complain if out == STANDARD_STREAM else show)(render(comparison))
+    deliver(comparison, form, render, out)
     return status_of(comparison)
 
 
