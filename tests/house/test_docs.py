@@ -121,6 +121,13 @@ def test_the_declared_versions_of_python_are_those_that_are_run() -> None:
     assert project["requires-python"] == f">={declared[0]}"
 
 
+def test_the_page_of_formats_names_every_source() -> None:
+    from labadapt.adapters.registry import sources
+
+    named = set(re.findall(r"^\| `([a-z-]+)` \|", (ROOT / "docs" / "sources.md").read_text(), re.MULTILINE))
+    assert named == {source.name for source in sources().admitted()}
+
+
 def test_the_changelog_has_a_place_for_what_is_not_released() -> None:
     assert "\n## Unreleased\n" in (ROOT / "CHANGELOG.md").read_text()
 
@@ -137,7 +144,7 @@ def test_the_walk_of_the_readme_ends_in_the_statuses_that_it_names(tmp_path: Pat
             (tmp_path / block.partition("\n")[0].removeprefix("# ")).write_text(block)
         else:
             statuses += [shell(line[2:], tmp_path).returncode for line in block.splitlines() if line[:2] == "$ "]
-    assert statuses == [0, 0, 0, 0, 0, 1, 2]  # what the commands print is held by the test of the generated pages
+    assert statuses == [0, 0, 0, 0, 0, 1, 0, 2]  # what the commands print is held by the test of the generated pages
 
 
 def test_the_commands_of_the_readme_are_verbs_of_the_makefile() -> None:
