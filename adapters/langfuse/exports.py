@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import msgspec
+from labadapt.adapters.langfuse.forms import require_form
+from labadapt.adapters.langfuse.lists import Head, require_whole_lists
 from labadapt.adapters.reading.layers import payloads
 from labadapt.adapters.span import Input, Limits
 from labadapt.schema.problems import Problem, Refusal, Where
@@ -44,14 +46,17 @@ class Pages:
 def read_pages(files: Iterable[tuple[str, bytes]], limits: Limits | None = None) -> Pages:
     """The rows of files, told apart by what they are, whatever the files are called; gzip and zstd are unwrapped.
 
-    Refused: `UNKNOWN_FORMAT`, and what is wrong with a file that is compressed.
+    Refused: `UNKNOWN_FORMAT`, `BAD_ANSWER` for a row of another form, `INCOMPLETE_ANSWER` where a list goes on and the
+    files do not, and what is wrong with a file that is compressed.
     """
-    pages = Pages()
-    for name, data in files:
+    sorting = _Sorting()
+    for name, data in sorted(files):  # so that the first fault is the same, however they were named
         for payload in payloads(Input(name, io.BytesIO(data)), limits or Limits(), text=True):
-            for document in _documents(name, payload.stream.read()):
-                _sort(document, pages, name)
-    return pages
+            documents = _documents(name, payload.stream.read())
+            for number, document in enumerate(documents, 1):
+                sorting.add(document, Where(file=name, line=number if len(documents) > 1 else None), "")
+    require_whole_lists(sorting.heads)
+    return sorting.pages
 
 
 def _documents(name: str, data: bytes) -> list[Any]:
@@ -86,32 +91,58 @@ def _cell(key: str, cell: str) -> Any:
     return parsed(cell) if key in _STRUCTURED else cell
 
 
-def _sort(document: Any, pages: Pages, name: str) -> None:
-    """Put what a document holds among the rows of its kind."""
-    if isinstance(document, list):
-        for part in document:
-            _sort(part, pages, name)
-    elif not isinstance(document, dict):
-        raise _unknown(name, "a value that is no object")
-    elif isinstance(document.get("data"), list):
-        _sort(document["data"], pages, name)
-    elif isinstance(document.get("observations"), list):
-        _sort(document["observations"], pages, name)
-    elif isinstance(document.get("datasetRunItems"), list):
-        _add_legacy_run(document, pages)
-    else:
+class _Sorting:
+    """Puts what documents hold among the rows of their kind."""
+
+    def __init__(self) -> None:
+        self.pages = Pages()
+        self.heads: list[Head] = []
+
+    def add(self, document: Any, where: Where, at: str) -> str:
+        """Add what a document holds, which stands in its file at the pointer `at`. Gives the kind of its last row."""
+        if isinstance(document, list):
+            kinds = [self.add(part, where, f"{at}/{index}") for index, part in enumerate(document)]
+            return kinds[-1] if kinds else ""
+        if not isinstance(document, dict):
+            raise _unknown(where.file, "a value that is no object")
+        if isinstance(document.get("data"), list):
+            return self._add_page(document, where, at)
+        if isinstance(document.get("observations"), list):
+            return self.add(document["observations"], where, f"{at}/observations")
+        place = msgspec.structs.replace(where, pointer=at or None)
+        if isinstance(document.get("datasetRunItems"), list):
+            return self._add_legacy_run(document, place)
         row = _spelt(document)
-        getattr(pages, _kind(row, name)).append(row)
+        return self._add_row(row, _kind(row, where.file), place)
+
+    def _add_page(self, page: Row, where: Where, at: str) -> str:
+        kind = self.add(page["data"], where, f"{at}/data")
+        meta = page.get("meta")
+        self.heads.append(Head(where.file or "", kind, meta if isinstance(meta, dict) else {}))
+        return kind
+
+    def _add_legacy_run(self, run: Row, place: Where) -> str:
+        experiment, items = legacy_run(run, place)
+        self._add_row(experiment, "experiments", place)
+        for index, item in enumerate(items):
+            pointer = f"{place.pointer or ''}/datasetRunItems/{index}"
+            self._add_row(item, "experiment_items", msgspec.structs.replace(place, pointer=pointer))
+        return "experiment_items"
+
+    def _add_row(self, row: Row, kind: str, place: Where) -> str:
+        require_form(row, kind, place)
+        getattr(self.pages, kind).append(row)
+        return kind
 
 
-def _kind(row: Row, name: str) -> str:
+def _kind(row: Row, name: str | None) -> str:
     for key, kind in _KINDS:
         if key in row:
             return kind
     raise _unknown(name, f"keys {', '.join(sorted(row)[:10])}")
 
 
-def _unknown(name: str, found: str) -> Refusal:
+def _unknown(name: str | None, found: str) -> Refusal:
     return Refusal(
         Problem(
             code="UNKNOWN_FORMAT",
@@ -129,6 +160,8 @@ def _spelt(row: Row) -> Row:
         row = {_camel(key): value for key, value in row.items()}
     if "providedModelName" in row:
         row = {"model": row["providedModelName"], **row}
+    if isinstance(row.get("metadata"), str):
+        row = row | {"metadata": parsed(row["metadata"])}
     return row
 
 
@@ -147,25 +180,31 @@ def parsed(value: Any) -> Any:
 # -- before experiments ------------------------------------------------------------------------------------------------
 
 
-def _add_legacy_run(run: Row, pages: Pages) -> None:
-    """A dataset run and its items, in the words of experiments. An item is the observation that it names."""
+def legacy_run(run: Row, place: Where) -> tuple[Row, list[Row]]:
+    """A dataset run and its items, in the words of experiments. An item is the observation that it names.
+
+    Refused: `BAD_ANSWER`.
+    """
     items = run["datasetRunItems"]
-    pages.experiments.append(
-        {key: run.get(key) for key in ("id", "name", "datasetId", "metadata")}
-        | {"startTime": run.get("createdAt"), "itemCount": len(items)}
-    )
-    pages.experiment_items += [
-        {
-            "id": item.get("observationId"),
-            "traceId": item.get("traceId"),
-            "experimentId": run.get("id"),
-            "experimentName": run.get("name"),
-            "experimentItemId": item.get("datasetItemId"),
-            "experimentDatasetId": run.get("datasetId"),
-            "startTime": item.get("createdAt"),
-        }
-        for item in items
-    ]
+    if not all(isinstance(item, dict) for item in items):
+        raise Refusal(Problem(code="BAD_ANSWER", message="An item of the dataset run is no object.", where=place))
+    experiment = {key: run.get(key) for key in ("id", "name", "datasetId", "metadata")} | {
+        "startTime": run.get("createdAt"),
+        "itemCount": len(items),
+    }
+    return experiment, [_legacy_item(item, run) for item in items]
+
+
+def _legacy_item(item: Row, run: Row) -> Row:
+    return {
+        "id": item.get("observationId"),
+        "traceId": item.get("traceId"),
+        "experimentId": run.get("id"),
+        "experimentName": run.get("name"),
+        "experimentItemId": item.get("datasetItemId"),
+        "experimentDatasetId": run.get("datasetId"),
+        "startTime": item.get("createdAt"),
+    }
 
 
 def with_roots(items: Iterable[Row], observations: Iterable[Row]) -> list[Row]:
@@ -197,7 +236,7 @@ def items_of(observations: Iterable[Row]) -> list[Row]:
 
 
 def _item(row: Row, name: str, key: str) -> Row | None:
-    metadata = parsed(row.get("metadata"))
+    metadata = row.get("metadata")
     if not str(row.get("name")).startswith(name) or not isinstance(metadata, dict):
         return None
     run, item = parsed_text(metadata.get(key)), parsed_text(metadata.get("dataset_item_id"))

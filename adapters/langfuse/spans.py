@@ -60,7 +60,8 @@ def _attributes(row: Row, kind: str) -> Iterator[tuple[str, Any]]:
     for name, key in (("usage_details", "usageDetails"), ("cost_details", "costDetails")):
         if row.get(key):
             yield _PREFIX + name, text(row[key])
-    if call_id := (row.get("metadata") or {}).get("tool_call_id"):
+    metadata = row.get("metadata")
+    if call_id := metadata.get("tool_call_id") if isinstance(metadata, dict) else None:
         yield f"{_PREFIX}metadata.tool_call_id", text(call_id)
 
 
