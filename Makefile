@@ -14,7 +14,7 @@ help:
 	@echo 'make check   ruff, mypy --strict, pyright'
 	@echo 'make golden  write the golden files anew; read the difference before you commit it'
 	@echo 'make fuzz    break exports for SECONDS (60) guided by coverage; SOURCES="zipkin otlp" chooses'
-	@echo 'make bench   conversion speed and memory beside bare parsing'
+	@echo 'make bench   speed and memory beside bare parsing, and how often each interval holds the truth'
 	@echo 'make docs    write the generated pages anew, and what the commands of the README print'
 	@echo 'make clean   remove what the others made'
 
@@ -54,6 +54,8 @@ bench: $(VENV)/develop.stamp
 	$(BIN)/python bench/convert.py
 	$(BIN)/python bench/validate.py
 	$(BIN)/python bench/fetch.py
+	$(BIN)/python bench/reliability.py
+	$(BIN)/python bench/intervals.py
 
 docs: $(VENV)/develop.stamp
 	$(BIN)/python docs/generate.py

@@ -5,7 +5,7 @@
 Binomial intervals over a grid of rates and sizes; differences of independent and paired rates; the rate of a suite
 whose cases differ (a rate for each case from a beta distribution, `rho` the correlation of two trials of one case),
 with the interval clustered by case beside one that takes every trial for independent. The standard error of a coverage
-is below 0.4 points at 20,000 repeats.
+is below 0.4 points at 20,000 repeats; suites take a fifth of them.
 """
 
 import argparse
