@@ -132,8 +132,8 @@ def _results(data: bytes, shown: str, label: str) -> list[Trial]:
 
 
 def _bundle(data: bytes, shown: str, label: str) -> list[Trial]:
+    from labadapt.cli.exports import bundle_of
     from labadapt.engine.check import check_bundle
-    from labadapt.schema.codec import decode_bundle
 
-    results: Results = check_bundle(decode_bundle(data, shown), version=__version__)
+    results: Results = check_bundle(bundle_of(data, shown), version=__version__)
     return list(trials_of(results, label))

@@ -1,6 +1,6 @@
 """The reliability report: every rate, pass^k, usage and gate of the trials of each policy (docs/results.md)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from labadapt.engine.check import CHECKS
@@ -40,26 +40,29 @@ def reliability(
     k: int | None = None,
     confidence: float = 0.95,
     at_least: float | None = None,
+    policies: Collection[str] = (),
 ) -> Reliability:
     """The report on trials, the same in whatever order they come.
 
     `scheduled`: how many trials each case was to have under each policy; then the cases are all that any policy has.
     `k`: pass^1 to pass^k are told; without it, up to the fewest trials of a case, at most `MOST_K`. `at_least`: the
-    rate of end-to-end success to hold each policy to. Raises `Refusal` (``REPEATED_TRIAL``, ``BAD_VALUE``).
+    rate of end-to-end success to hold each policy to. `policies` tells of these only, all by default. Raises `Refusal` (``REPEATED_TRIAL``, ``BAD_VALUE``).
     """
     plan = _Plan(scheduled is not None, k, confidence)
     groups = by_policy(trials)
     everything = {trial.case for group in groups.values() for trial in group}
-    policies: list[PolicyReliability] = []
+    told: list[PolicyReliability] = []
     for policy, group in groups.items():
+        if policies and policy not in policies:
+            continue
         cases = everything if scheduled is not None else {trial.case for trial in group}
-        policies.append(_policy(policy, group, slots_by_case(group, cases, scheduled), plan))
+        told.append(_policy(policy, group, slots_by_case(group, cases, scheduled), plan))
     return Reliability(
         schema_version=1,
         confidence=confidence,
         scheduled=scheduled,
-        policies=policies,
-        gates=UNSET if at_least is None else [gate(one, at_least, confidence) for one in policies],
+        policies=told,
+        gates=UNSET if at_least is None else [gate(one, at_least, confidence) for one in told],
     )
 
 

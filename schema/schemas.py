@@ -10,17 +10,22 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-SchemaName: TypeAlias = Literal["bundle", "result", "cases", "mapping", "comparison", "coverage"]
+SchemaName: TypeAlias = Literal[
+    "bundle", "result", "cases", "mapping", "reliability", "comparison", "coverage", "gate", "decision"
+]
 SCHEMA_NAMES: tuple[SchemaName, ...] = get_args(SchemaName)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_MODULES = {"bundle": "model"}  # under labadapt.schema; else of the format's name
+_MODULES = {"bundle": "model", "decision": "gate"}  # under labadapt.schema; else of the format's name
 _ROOTS = {
     "bundle": ("Bundle", "labadapt run bundle, version 1"),
     "result": ("Results", "labadapt check result, version 1"),
     "cases": ("CasesFile", "labadapt cases file, version 1"),
     "mapping": ("MappingFile", "labadapt mapping file, version 1"),
+    "reliability": ("Reliability", "labadapt reliability report, version 1"),
     "comparison": ("Comparison", "labadapt comparison, version 1"),
     "coverage": ("Coverage", "labadapt coverage report, version 1"),
+    "gate": ("GateFile", "labadapt gate file, version 1"),
+    "decision": ("Decision", "labadapt gate decision, version 1"),
 }
 
 

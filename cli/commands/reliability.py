@@ -45,9 +45,10 @@ def command(files: tuple[str, ...], policies: tuple[str, ...], form: str, **aske
     from labadapt.cli.trials import read_trials, uncollected
     from labadapt.engine.reliability import reliability
 
-    trials = _of_policies(read_trials(expand(files)), policies)
+    trials = read_trials(expand(files))
+    _require_policies(policies, trials)
     with uncollected():
-        report = reliability(trials, **asked)
+        report = reliability(trials, policies=policies, **asked)
     _print(report, form)
     return _status(report)
 
@@ -71,7 +72,7 @@ def _status(report: "Reliability") -> Status:
     return Status.INCONCLUSIVE if "not enough evidence" in states else Status.PASSED
 
 
-def _of_policies(trials: "list[Trial]", policies: tuple[str, ...]) -> "list[Trial]":
+def _require_policies(policies: tuple[str, ...], trials: "list[Trial]") -> None:
     """A policy that no trial has is a misspelt one, and would count less than was asked for."""
     from labadapt.schema.problems import Problem, Refusal
 
@@ -85,4 +86,3 @@ def _of_policies(trials: "list[Trial]", policies: tuple[str, ...]) -> "list[Tria
                 hint="Give --policy one of those found.",
             )
         )
-    return [trial for trial in trials if not policies or trial.policy in policies]

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 HERE = Path(__file__).parent
@@ -156,6 +157,7 @@ def test_a_file_named_twice_is_refused(labadapt, run, tmp_path: Path) -> None:
         ((), "{}", "MISSING_FIELD"),
         ((), '{"schemaVersion":1,"results":[{}]}', "MISSING_FIELD"),
         ((), "{", "NOT_JSON"),
+        ((), '{"resourceSpans":[{"scopeSpans":[]}]}', "NOT_A_BUNDLE"),
     ],
 )
 def test_what_is_refused(labadapt, arguments: tuple[str, ...], given: str, code: str) -> None:
@@ -170,3 +172,12 @@ def test_hostile_names_command_no_terminal(labadapt) -> None:
     assert not set("\u202e\ufeff\u2028") & set(done.stdout)
     assert "a\\u202eb" in done.stdout
     assert "p\\u2028q: 1 case, 1 trial made" in done.stdout
+
+
+def test_the_report_follows_its_published_schema(labadapt, trials: Path) -> None:
+    schema = json.loads(labadapt("schema", "reliability").stdout)
+    for arguments in ((), ("--scheduled", "3", "--at-least", "0.9")):
+        report = json.loads(labadapt("reliability", trials, "--format", "json", *arguments).stdout)
+        jsonschema.validate(report, schema, jsonschema.Draft202012Validator)
+    report = json.loads(labadapt("reliability", "-", "--format", "json", given=table(a="i")).stdout)
+    jsonschema.validate(report, schema, jsonschema.Draft202012Validator)

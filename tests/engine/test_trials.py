@@ -119,6 +119,8 @@ def test_a_case_that_one_policy_never_ran_is_missing_where_it_was_scheduled() ->
         ("q", 2, 1, 3),
     ]
     assert [one.cases for one in reliability([trial("a", "1"), other]).policies] == [1, 1]
+    [chosen] = reliability([trial("a", "1"), other], scheduled=2, policies=["q"]).policies
+    assert (chosen.policy, chosen.cases, chosen.missing) == ("q", 2, 3)
 
 
 def msgspec_replace(one: Trial, **changes: Any) -> Trial:
