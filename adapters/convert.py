@@ -3,7 +3,7 @@
 Of every span only the small `Observation` is kept. The sum always holds: spans read = spans used + spans left aside.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -39,13 +39,22 @@ def convert(
     are only refusals of the input itself, `NO_SPANS` and `NO_RUNS` among them.
     """
     tally = Tally()
-    traces, names = read_traces(inputs, source, options, conventions, tally)
+    files: list[str] = []
+    traces, names = read_traces(named(inputs, files), source, options, conventions, tally)
+    where = Where(file=files[0]) if len(files) == 1 else Where()
     if not tally.read:
-        raise Refusal(_no_spans(tally))
+        raise Refusal(_no_spans(tally, where))
     conversion = assemble(traces, options, tally, "+".join(sorted(names)))
     if not conversion.runs and not conversion.refused:
-        raise Refusal(_no_runs(tally))
+        raise Refusal(_no_runs(tally, where))
     return conversion
+
+
+def named(inputs: Iterable[Input], files: list[str]) -> Iterator[Input]:
+    """The inputs; the name of each is put into `files` when it is read."""
+    for item in inputs:
+        files.append(item.name)
+        yield item
 
 
 def read_traces(
@@ -98,18 +107,23 @@ def needs_view(options: Options) -> bool:
     return cases is not None and any(case.match is not UNSET for case in cases.cases.values())
 
 
-def _no_spans(tally: Tally) -> Problem:
+def _no_spans(tally: Tally, where: Where) -> Problem:
     seen = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.records_aside.items()))
     return Problem(
-        code="NO_SPANS", message="The input holds no span.", found=seen or "nothing else", expected="spans of a trace"
+        code="NO_SPANS",
+        message="The input holds no span.",
+        where=where,
+        found=seen or "nothing else",
+        expected="spans of a trace",
     )
 
 
-def _no_runs(tally: Tally) -> Problem:
+def _no_runs(tally: Tally, where: Where) -> Problem:
     reasons = ", ".join(f"{count} {reason}" for reason, count in sorted(tally.aside.items()))
     return Problem(
         code="NO_RUNS",
         message=f"None of the {tally.read} spans belongs to a run of an agent.",
+        where=where,
         found=reasons,
         expected="at least one agent, model or tool span that a convention recognises",
     )

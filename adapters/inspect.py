@@ -1,12 +1,12 @@
 """What is in an export: for the first day, before anything is converted or declared."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import msgspec
 from labadapt.adapters.conversion import Options
-from labadapt.adapters.convert import SourceChoice, Traces, read_traces
+from labadapt.adapters.convert import SourceChoice, Traces, named, read_traces
 from labadapt.adapters.join import RunSpans, Trace, join_trace
 from labadapt.adapters.observation import Observation
 from labadapt.adapters.sequence import sort_roles
@@ -108,14 +108,8 @@ def inspect(
     """Read the inputs and say what is in them. Raises `Refusal` for what cannot be read; an empty input is no fault."""
     tally = Tally()
     files: list[str] = []
-    traces, names = read_traces(_named(inputs, files), source, options, conventions, tally)
+    traces, names = read_traces(named(inputs, files), source, options, conventions, tally)
     return inspect_traces(traces, tally, files, sorted(names), _captures(conventions))
-
-
-def _named(inputs: Iterable[Input], files: list[str]) -> Iterator[Input]:
-    for item in inputs:
-        files.append(item.name)
-        yield item
 
 
 def _captures(conventions: Sequence[Convention] | None) -> dict[str, str]:

@@ -148,7 +148,11 @@ SHAPES: tuple[Shape, ...] = (
         ),
         instead=_COLLECTOR,
     ),
-    Shape("AWS X-Ray", (("Traces.[].Segments",), ("Segments",), ("trace_id", "start_time")), instead=_COLLECTOR),
+    Shape(
+        "AWS X-Ray",
+        (("Traces.[].Segments",), ("Segments",), ("[].Document", "[].Id"), ("trace_id", "start_time")),
+        instead=_COLLECTOR,
+    ),
     Shape(
         "Honeycomb rows",
         (

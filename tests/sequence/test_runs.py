@@ -1,12 +1,18 @@
 """Which spans make a run: copies, missing and cyclic parents, several runs in a trace, traces without one."""
 
+import io
+
 import msgspec
 import pytest
 from labadapt.adapters.conversion import Options
 from labadapt.adapters.convert import convert
-from labadapt.adapters.span import Origin, Source, Span
+from labadapt.adapters.span import Input, Origin, Source, Span
 from labadapt.schema.problems import Refusal, Where
 from msgspec import UNSET
+
+
+def given(name):
+    return Input(name, io.BytesIO())
 
 
 def copy_of(record, number, **changes):
@@ -278,7 +284,7 @@ def test_no_span_at_all_is_refused_with_what_was_seen():
 
     source = Source("empty", "nothing", len, decode)
     with pytest.raises(Refusal) as caught:
-        convert([None], source, Options(now_ns=0), conventions=())
+        convert([given("a")], source, Options(now_ns=0), conventions=())
     (problem,) = caught.value.problems
     assert (problem.code, problem.found) == ("NO_SPANS", "3 log records")
 
@@ -289,14 +295,14 @@ def spans_of(*names):
     def decode(item, reading):
         for number, name in enumerate(names, 1):
             reading.tally.read += 1
-            yield Span("1" * 32, f"{number:016x}", "", name, 10, 20, origin, {}, where=Where(file=item))
+            yield Span("1" * 32, f"{number:016x}", "", name, 10, 20, origin, {}, where=Where(file=item.name))
 
     return Source("made-up", "spans", len, decode)
 
 
 def test_spans_without_a_run_are_refused_with_what_they_are():
     with pytest.raises(Refusal) as caught:
-        convert(["a file"], spans_of("GET /", "GET /health"), Options(now_ns=0), conventions=())
+        convert([given("a file")], spans_of("GET /", "GET /health"), Options(now_ns=0), conventions=())
     (problem,) = caught.value.problems
     assert problem.code == "NO_RUNS"
     assert problem.message == "None of the 2 spans belongs to a run of an agent."
@@ -307,9 +313,9 @@ def test_each_input_may_have_its_own_source():
     asked = []
 
     def choose(item):
-        asked.append(item)
-        return spans_of(f"GET /{item}")
+        asked.append(item.name)
+        return spans_of(f"GET /{item.name}")
 
     with pytest.raises(Refusal):
-        convert(["one", "two"], choose, Options(now_ns=0), conventions=())
+        convert([given("one"), given("two")], choose, Options(now_ns=0), conventions=())
     assert asked == ["one", "two"]
