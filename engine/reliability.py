@@ -33,7 +33,7 @@ from msgspec import UNSET
 MOST_K = 8  # how far pass^k goes where nobody says
 
 
-def reliability(
+def reliability(  # noqa: PLR0913 - keywords, one for each option of the command
     trials: Iterable[Trial],
     *,
     scheduled: int | None = None,
@@ -46,7 +46,8 @@ def reliability(
 
     `scheduled`: how many trials each case was to have under each policy; then the cases are all that any policy has.
     `k`: pass^1 to pass^k are told; without it, up to the fewest trials of a case, at most `MOST_K`. `at_least`: the
-    rate of end-to-end success to hold each policy to. `policies` tells of these only, all by default. Raises `Refusal` (``REPEATED_TRIAL``, ``BAD_VALUE``).
+    rate of end-to-end success to hold each policy to. `policies`: tell of these only; without any, of all. Raises
+    `Refusal` (``REPEATED_TRIAL``, ``BAD_VALUE``).
     """
     plan = _Plan(scheduled is not None, k, confidence)
     groups = by_policy(trials)
