@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 
 def test_the_datasets_are_listed(langfuse_command: Any) -> None:
     done = langfuse_command("--list")
@@ -117,15 +119,16 @@ def test_pages_are_not_saved_over_others(langfuse_command: Any, tmp_path: Path) 
     assert "error[OUTPUT_EXISTS]" in done.stderr
 
 
-def test_keys_are_asked_for_on_a_terminal_and_not_shown(environment: dict[str, str], lab: Any) -> None:
+def on_a_terminal(environment: dict[str, str], *arguments: str, cwd: Path, typed: bytes = b"") -> bytes:
+    """What a terminal receives of the command; `typed` is entered when it asks for the secret key."""
     import pty
     import select
     import time
 
     ours, theirs = pty.openpty()
-    del environment["LANGFUSE_SECRET_KEY"]
-    command = [sys.executable, "-m", "labadapt", "langfuse", "--list"]
-    with subprocess.Popen(command, env=environment, stdin=theirs, stdout=theirs, stderr=theirs) as process:
+    command = [sys.executable, "-m", "labadapt", "langfuse", *arguments]
+    given = environment | {"TERM": "xterm-256color", "COLUMNS": "80"}
+    with subprocess.Popen(command, cwd=cwd, env=given, stdin=theirs, stdout=theirs, stderr=theirs) as process:
         os.close(theirs)
         received = b""
         while select.select([ours], [], [], 30)[0]:
@@ -133,13 +136,28 @@ def test_keys_are_asked_for_on_a_terminal_and_not_shown(environment: dict[str, s
                 received += os.read(ours, 65536)
             except OSError:  # Linux: the other end is closed
                 break
-            if received == b"LANGFUSE_SECRET_KEY: ":
+            if typed and received == b"LANGFUSE_SECRET_KEY: ":
                 time.sleep(0.2)  # until the terminal has stopped to echo
-                os.write(ours, lab.SECRET_KEY.encode() + b"\n")
+                os.write(ours, typed + b"\n")
     os.close(ours)
     assert process.returncode == 0, received
+    return received
+
+
+def test_keys_are_asked_for_on_a_terminal_and_not_shown(environment: dict[str, str], lab: Any, tmp_path: Path) -> None:
+    del environment["LANGFUSE_SECRET_KEY"]
+    received = on_a_terminal(environment, "--list", cwd=tmp_path, typed=lab.SECRET_KEY.encode())
     assert b"labadapt demo" in received
     assert lab.SECRET_KEY.encode() not in received
+
+
+@pytest.mark.parametrize(("option", "shown"), [((), True), (("--no-progress",), False), (("--quiet",), False)])
+def test_progress_is_shown_on_a_terminal_unless_it_is_not_wanted(
+    option: tuple[str, ...], shown: bool, environment: dict[str, str], tmp_path: Path
+) -> None:
+    wanted = ("--dataset", "labadapt demo", "--run", "policy A", "--on-refusal", "skip", "--out", "bundle.json")
+    environment["NO_COLOR"] = "1"  # what is then left of control sequences is the bar's
+    assert (b"\x1b[" in on_a_terminal(environment, *wanted, *option, cwd=tmp_path)) is shown
 
 
 def test_repetitions_become_bundles_of_their_own(langfuse_command: Any, store: Any, tmp_path: Path) -> None:
