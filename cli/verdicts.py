@@ -30,6 +30,11 @@ def render_summary(summary: Summary) -> str:
     return f"{runs}: {summary.passed} passed, {summary.failed} failed, {summary.inconclusive} inconclusive"
 
 
+def render_run(run: RunResult) -> str:
+    """One run, as it stands among the others."""
+    return "\n".join(_run_lines(run))
+
+
 def _run_lines(run: RunResult) -> Iterator[str]:
     word = click.style(_WORDS[run.outcome], fg=_COLOURS[run.outcome], bold=True)
     severity = "" if run.severity is UNSET or run.outcome != "fail" else f"  [{printable(run.severity)}]"
