@@ -34,13 +34,17 @@ _KINDS = (
 
 @dataclass(slots=True)
 class Pages:
-    """The rows of all files by kind, each as Langfuse wrote it but for the spelling of its keys."""
+    """The rows of all files by kind, each as Langfuse wrote it but for the spelling of its keys.
+
+    `places` says where the rows stand, by the name of their list and their id.
+    """
 
     dataset: list[Row] = field(default_factory=list)
     dataset_items: list[Row] = field(default_factory=list)
     experiments: list[Row] = field(default_factory=list)
     experiment_items: list[Row] = field(default_factory=list)
     observations: list[Row] = field(default_factory=list)
+    places: dict[tuple[str, str], list[Where]] = field(default_factory=dict)
 
 
 def read_pages(files: Iterable[tuple[str, bytes]], limits: Limits | None = None) -> Pages:
@@ -132,6 +136,7 @@ class _Sorting:
     def _add_row(self, row: Row, kind: str, place: Where) -> str:
         require_form(row, kind, place)
         getattr(self.pages, kind).append(row)
+        self.pages.places.setdefault((kind, str(row.get("id"))), []).append(place)
         return kind
 
 

@@ -19,10 +19,10 @@ class _Observation(msgspec.Struct, rename="camel"):
     trace_id: _Name
     type: _Name
     start_time: _Name
+    level: str | None  # without it nothing tells a failure, and no row may lack it
     end_time: str | None = None
     parent_observation_id: str | None = None
     name: str | None = None
-    level: str | None = None
     status_message: str | None = None
     model: str | None = None
     usage_details: _Object | None = None

@@ -11,6 +11,7 @@ from labadapt.adapters.convert import assemble, needs_view
 from labadapt.adapters.langfuse.answers import text_of
 from labadapt.adapters.langfuse.contracts import case_of, joined
 from labadapt.adapters.langfuse.exports import Pages, items_of, parsed, with_roots
+from labadapt.adapters.langfuse.remarks import remarks
 from labadapt.adapters.langfuse.spans import instant, span_of, text
 from labadapt.adapters.observation import Observation
 from labadapt.adapters.recognise import Recogniser
@@ -30,12 +31,12 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
 
     Policies are the experiments' names. The same rows give the same conversion, whatever their order.
     """
-    items = unique(with_roots(pages.experiment_items, pages.observations), "experiment item")
+    items = unique(pages, "experiment_items", with_roots(pages.experiment_items, pages.observations))
     derived = not items
     if derived:
         items = items_of(pages.observations)
-    experiments = {text_of(row, "id"): row for row in unique(pages.experiments, "experiment")}
-    observations = unique(pages.observations, "observation")
+    experiments = {text_of(row, "id"): row for row in unique(pages, "experiments", pages.experiments)}
+    observations = unique(pages, "observations", pages.observations)
     _require_whole(items, experiments, observations)
     if not items:
         raise Refusal(_no_runs(observations))
@@ -47,6 +48,7 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
         cases = joined(_cases(own, pages.dataset_items, naming, conversion.notes), options.cases)
         _add(conversion, assemble(reader.traces(own, tally), replace(options, cases=cases), tally, "langfuse"))
     reader.leave_others(items, conversion, derived=derived)
+    conversion.notes += remarks(items, experiments.keys(), observations, reader.tools)
     _finish(conversion, {text_of(item, "id"): item for item in items})
     return conversion
 
@@ -71,15 +73,25 @@ def _unnamed(trace_id: str) -> Problem:
     )
 
 
-def unique(rows: Iterable[Row], what: str) -> list[Row]:
-    """The rows by id, each once. Refused: `CONFLICTING_DUPLICATE` where one id has two contents."""
+def unique(pages: Pages, kind: str, rows: Iterable[Row]) -> list[Row]:
+    """The rows of a `kind` by id, each once. Refused: `CONFLICTING_DUPLICATE` where one id has two contents."""
     known: dict[str, Row] = {}
     for row in rows:
         if known.setdefault(text_of(row, "id"), row) != row:
-            raise Refusal(
-                Problem(code="CONFLICTING_DUPLICATE", message=f"the {what} {row['id']} stands twice, with two contents")
-            )
+            raise Refusal(_conflict(kind, row["id"], pages.places.get((kind, row["id"]), [])))
     return [known[id_] for id_ in sorted(known)]
+
+
+def _conflict(kind: str, id_: str, places: list[Where]) -> Problem:
+    shown = "; ".join(" ".join(filter(None, (place.file, place.pointer))) for place in places[:_NAMED])
+    return Problem(
+        code="CONFLICTING_DUPLICATE",
+        message=f"The row {id_!r} of the {kind.replace('_', ' ')} stands twice, with two contents.",
+        where=places[0] if places else Where(),
+        found=shown or None,
+        expected="copies of one row that are equal",
+        hint="Keep the files of one reading: a row grows while its run lasts, and has less where fields were left out.",
+    )
 
 
 def _require_whole(items: list[Row], experiments: dict[str, Row], observations: list[Row]) -> None:
@@ -162,7 +174,7 @@ class _Reader:
     def __init__(self, options: Options, naming: _Naming, observations: list[Row]) -> None:
         self._options = options
         self._naming = naming
-        self._tools: Collection[str] = tuple(options.source_options.get(TOOLS) or ())
+        self.tools: Collection[str] = tuple(options.source_options.get(TOOLS) or ())
         self._recogniser = Recogniser(conventions().admitted(), keep_input=needs_view(options))
         self._by_trace: dict[str, list[Row]] = {}
         for row in observations:
@@ -192,7 +204,7 @@ class _Reader:
                 conversion.tally.leave("in a trace of no dataset run", len(rows))
 
     def _observation(self, row: Row, item: Row | None) -> Observation:
-        span = span_of(row, item, self._tools, self._options.now_ns)
+        span = span_of(row, item, self.tools, self._options.now_ns)
         seen = self._recogniser.recognise(span)
         if item is not None:
             seen.case_id, seen.policy = (0, self._naming.case(item)), (0, self._naming.policy(item))
@@ -251,8 +263,9 @@ def _current_since(row: Row) -> datetime:
 def _changes(item: Row, found: Row, versions: list[Row]) -> Iterator[str]:
     """What a person should know who reads the verdict on a run beside its dataset."""
     id_ = item["experimentItemId"]
-    if _differs(item, found):
-        yield f"what was expected of {id_!r} is another in the run than in its dataset"
+    for key, what in (("input", "asked"), ("expectedOutput", "expected of")):
+        if _differs(item, found, key):
+            yield f"what was {what} {id_!r} is another in the run than in its dataset"
     latest = max(versions, key=_current_since)
     if _asked_and_expected(latest) != _asked_and_expected(found):
         yield f"the dataset item {id_!r} has changed since the run, which is held to what it was when the run began"
@@ -262,12 +275,12 @@ def _asked_and_expected(row: Row) -> tuple[Any, ...]:
     return row.get("input"), row.get("expectedOutput"), row.get("metadata")
 
 
-def _differs(item: Row, dataset_item: Row) -> bool:
-    """Whether the run was given another expectation; it is kept there as text."""
-    if "expectedOutput" not in item:
-        return False
-    recorded, expected = item["expectedOutput"], dataset_item.get("expectedOutput")
-    return expected not in (recorded, parsed(recorded))
+def _differs(item: Row, dataset_item: Row, key: str) -> bool:
+    """Whether the run was given another value than its dataset item has; it is kept there as text."""
+    recorded, value = item.get(key), dataset_item.get(key)
+    if value is None or value == "":
+        return bool(recorded)
+    return key in item and value not in (recorded, parsed(recorded))
 
 
 # -- the whole ---------------------------------------------------------------------------------------------------------

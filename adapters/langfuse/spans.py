@@ -41,9 +41,14 @@ def span_of(row: Row, item: Row | None, tools: Collection[str], now_ns: int) -> 
     )
 
 
+def is_tool(row: Row, tools: Collection[str]) -> bool:
+    """Whether an observation that is no item's root is a tool call; `tools` are names that are calls anyway."""
+    return row.get("name") in tools or text_of(row, "type").lower() == "tool"
+
+
 def _type(row: Row, item: Row | None, tools: Collection[str]) -> str:
     """The type in the SDK's words; the root of an item is the agent at work, whatever it was recorded as."""
-    if row.get("name") in tools and item is None:
+    if item is None and is_tool(row, tools):
         return "tool"
     recorded = text_of(row, "type").lower()
     return "agent" if item is not None and recorded != "generation" else recorded
