@@ -213,6 +213,24 @@ def test_retry_after_is_waited_for(fetched: Any, langfuse: Any, lab: Any) -> Non
     assert 2 <= time.monotonic() - start < 4
 
 
+@pytest.mark.usefixtures("small_pages")
+def test_a_rate_limit_slows_the_fetch_down_and_nothing_else(fetched: Any, langfuse: Any, lab: Any) -> None:
+    """Five requests a second, where a plan may have thirty a minute."""
+    import time
+
+    before = fetched("policy A").files
+    answered: list[float] = []
+
+    def limited(_request: Any, _page: Any) -> None:
+        now = time.monotonic()
+        if sum(now - at < 1 for at in answered) >= 5:
+            raise lab.Answer(429, {"message": "Rate limit exceeded"}, {"Retry-After": "1"})
+        answered.append(now)
+
+    langfuse.faults = [limited]
+    assert fetched("policy A").files == before
+
+
 @pytest.mark.parametrize(
     ("fault", "message"),
     [
