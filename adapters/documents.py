@@ -254,8 +254,10 @@ def _next_part(frame: _Frame) -> None:
 def _read_toml(text: str, file: str) -> Document:
     import tomllib
 
+    from labadapt.adapters.tomllines import toml_lines
+
     try:
-        return Document(tomllib.loads(text), file)
+        return Document(tomllib.loads(text), file, toml_lines(text))
     except tomllib.TOMLDecodeError as fault:
         line = re.search(r"line (\d+)", str(fault))
         message = f"The file is not TOML: {fault}."

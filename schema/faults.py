@@ -21,6 +21,8 @@ _CODES = {
     "pattern": "BAD_VALUE",
     "minimum": "OUT_OF_RANGE",
     "maximum": "OUT_OF_RANGE",
+    "exclusiveMinimum": "OUT_OF_RANGE",
+    "exclusiveMaximum": "OUT_OF_RANGE",
     "minLength": "OUT_OF_RANGE",
     "maxLength": "OUT_OF_RANGE",
     "minItems": "OUT_OF_RANGE",
@@ -165,9 +167,22 @@ _MESSAGES = {
     "enum": "the value is not one of those permitted",
     "pattern": "the text has characters that are not permitted",
     "minimum": "the number is too small",
+    "maximum": "the number is too large",
+    "exclusiveMinimum": "the number is too small",
+    "exclusiveMaximum": "the number is too large",
     "maxLength": "the text is too long",
     "minLength": "the text is empty",
     "minItems": "the list is too short",
+}
+
+
+_BOUNDS = {
+    "minimum": "at least",
+    "maximum": "at most",
+    "exclusiveMinimum": "more than",
+    "exclusiveMaximum": "less than",
+    "minLength": "at least",
+    "maxLength": "at most",
 }
 
 
@@ -176,7 +191,6 @@ def _expected(keyword: str, value: Any) -> str:
         return ", ".join(str(one) for one in value)
     if keyword == "pattern":
         return "no control characters" if "x00" in value else "a lower-case word: letters, digits, _ . -"
-    bounds = {"minimum": "at least", "maximum": "at most", "minLength": "at least", "maxLength": "at most"}
-    if keyword in bounds:
-        return f"{bounds[keyword]} {value}{' characters' if 'Length' in keyword else ''}"
+    if keyword in _BOUNDS:
+        return f"{_BOUNDS[keyword]} {value}{' characters' if 'Length' in keyword else ''}"
     return f"at least {value} of them" if keyword == "minItems" else str(value)
