@@ -62,6 +62,8 @@ def _head(policy: PolicyReliability, report: Reliability) -> Iterator[str]:
         yield f"  the cases have unequal numbers of trials: {fewest} to {most}"
     if report.scheduled is not None:
         yield f"  {_number(report.scheduled, 'trial')} of each case scheduled"
+    for part in policy.differing:
+        yield from _wrapped(f"{part.reason} ({_number(len(part.ids), 'case')}): {_ids(part.ids)}", "  ")
 
 
 # -- rates -------------------------------------------------------------------------------------------------------------

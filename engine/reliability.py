@@ -1,5 +1,6 @@
 """The reliability report: every rate, pass^k, usage and gate of the trials of each policy (docs/results.md)."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -11,6 +12,7 @@ from labadapt.engine.rates import (
     CaseCounts,
     case_pass_k,
     counts_of,
+    left_out,
     of_check,
     rate,
     suite_pass_k,
@@ -90,12 +92,24 @@ def _policy(
         missing=sum(one.missing or 0 for one in counts) if plan.scheduled else None,
         trials_by_case=(min(made), max(made)),
         summary=_summary(counts),
+        differing=left_out(_differing(slots)),
         rates=_rates(slots, plan),
         checks=_checks(trials, slots, plan.confidence),
         pass_k=_suite(counts, figures),
         usage=usage_of(trials),
         by_case=[_case(one, its, plan.confidence) for one, its in zip(counts, figures, strict=True)],
     )
+
+
+def _differing(slots: Mapping[str, Sequence[Slot]]) -> dict[str, list[str]]:
+    """The cases whose trials are not repetitions of one thing, as far as that was recorded."""
+    cases: dict[str, list[str]] = defaultdict(list)
+    for case, its in slots.items():
+        made = [slot.trial for slot in its if slot.trial]
+        for name in ("request", "contract", "target", "mode"):
+            if len({getattr(trial, name) for trial in made} - {UNSET, None}) > 1:
+                cases[f"not the same {name} in every trial"].append(case)
+    return cases
 
 
 def _summary(counts: Sequence[CaseCounts]) -> Summary:

@@ -17,7 +17,8 @@ Checks: TypeAlias = tuple[tuple[CheckId, Verdict], ...]
 class Trial:
     """One trial. `label` tells it from the others of its case and policy; `status` None: not recorded.
 
-    `mode` None: the trial comes from a table of outcomes, which knows neither durations nor usage.
+    `mode` None: the trial comes from a table of outcomes, which knows neither durations nor usage. `request`,
+    `contract` and `target` are the digests of the result file.
     """
 
     case: str
@@ -29,6 +30,9 @@ class Trial:
     mode: Mode | None = None
     duration_ms: Milliseconds | UnsetType = UNSET
     usage: RunUsage | UnsetType = UNSET
+    request: str | UnsetType = UNSET
+    contract: str | UnsetType = UNSET
+    target: str | UnsetType = UNSET
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,9 @@ def trials_of(results: Results, label: str) -> Iterator[Trial]:
             mode=result.mode,
             duration_ms=result.duration_ms,
             usage=result.usage,
+            request=result.request_digest,
+            contract=result.contract_digest,
+            target=result.target_digest,
         )
 
 

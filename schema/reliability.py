@@ -137,6 +137,10 @@ class PolicyReliability(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     missing: Annotated[Count | None, Meta(description="Scheduled and not made; null where no schedule is known.")]
     trials_by_case: Annotated[tuple[int, int], Meta(description="Fewest and most trials made of a case.")]
     summary: Annotated[Summary, Meta(description="Trials made, by outcome.")]
+    differing: Annotated[
+        list[LeftOut],
+        Meta(description="Cases whose trials differ in what was asked, what must hold, what ran, or the mode."),
+    ]
     rates: Annotated[list[Rate], Meta(description="End-to-end success first, then what it is made of.")]
     checks: Annotated[list[Rate], Meta(description="Reliability of each check.")]
     pass_k: Annotated[list[PassK], Meta(description="pass^k of the suite under both conventions.")]

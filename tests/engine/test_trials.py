@@ -153,6 +153,25 @@ def test_a_rate_of_nothing_is_unavailable() -> None:
     assert left(rate) == {"health not recorded": ["a#1"]}
 
 
+def test_trials_that_repeat_different_things_are_pointed_out() -> None:
+    trials = [
+        trial("a", "1", request="r", contract="c"),
+        trial("a", "2", request="r", contract="d", target="t"),
+        trial("b", "1", request="r", target="t"),
+        trial("b", "2", request="s", target="t", mode="fixture"),
+        trial("c", "1", target="t"),
+        trial("c", "2", target="u"),
+        trial("d", "1", request="r"),
+        trial("d", "2"),
+    ]
+    assert [(part.reason, part.ids) for part in only(trials).differing] == [
+        ("not the same contract in every trial", ["a"]),
+        ("not the same mode in every trial", ["b"]),
+        ("not the same request in every trial", ["b"]),
+        ("not the same target in every trial", ["c"]),
+    ]
+
+
 # -- pass^k ------------------------------------------------------------------------------------------------------------
 
 
