@@ -65,7 +65,7 @@ class Fetched:
         """Put the pages of one list behind those of the same kind. Rows that it gave twice are counted."""
         pages = list(pages)
         self.repeated += sum(len(page.rows) for page in pages) - len(rows_of(pages))
-        number = sum(name.startswith(f"{kind}-0") for name, _ in self.files)
+        number = sum(name.startswith(f"{kind}-") for name, _ in self.files)
         self.files += [(f"{kind}-{number + at:04}.json", page.raw) for at, page in enumerate(pages, 1)]
 
 
@@ -75,11 +75,11 @@ class Patience:
     def __init__(self, around: Surroundings, seconds: float) -> None:
         """Wait for so many seconds altogether; 0: what is not there at the first look is missing."""
         self.around = around
-        self.waits = seconds > 0
         self._left = seconds
 
-    def pauses(self) -> Iterator[None]:
-        """Pauses between looks, each longer than the one before, until the time is over."""
+    def looks(self) -> Iterator[None]:
+        """One look at once, and further ones with a growing pause before each, until the time is over."""
+        yield
         pause = _SHORTEST_PAUSE
         while self._left > 0:
             step = min(pause, self._left)
@@ -90,14 +90,12 @@ class Patience:
 
     def until(self, read: Callable[[], _Read], missing: Callable[[_Read], Sequence[Problem]]) -> _Read:
         """What `read` gives as soon as nothing is missing of it. Raises what is missing when the time is over."""
-        found = read()
-        for _ in self.pauses():
-            if not missing(found):
-                break
+        problems: Sequence[Problem] = ()
+        for _ in self.looks():
             found = read()
-        if problems := missing(found):
-            raise Refusal(problems)
-        return found
+            if not (problems := missing(found)):
+                return found
+        raise Refusal(problems)
 
     def settled(
         self, keys: Sequence[_Key], read: Callable[[_Key], _Read], missing: Callable[[_Key, _Read], Sequence[Problem]]
@@ -107,19 +105,20 @@ class Patience:
         Nothing in the interface tells whether more is to come. Where there is time, each is therefore read until two
         looks in a row see the same. Raises what is missing, or that two looks differ, when the time is over.
         """
-        looks = {key: [read(key)] for key in keys}
-        for _ in self.pauses():
-            open_ = [key for key in keys if missing(key, looks[key][-1]) or looks[key][-2:-1] != looks[key][-1:]]
-            if not open_:
+        seen: dict[_Key, list[_Read]] = {key: [] for key in keys}
+        pending = list(keys)
+        for _ in self.looks():
+            for key in pending:
+                seen[key] = [*seen[key][-1:], read(key)]
+            pending = [key for key in pending if missing(key, seen[key][-1]) or seen[key][:1] != seen[key][1:]]
+            if not pending:
                 break
-            for key in open_:
-                looks[key] = [looks[key][-1], read(key)]
-        problems = [problem for key in keys for problem in missing(key, looks[key][-1])]
-        if not problems and any(len(seen) > 1 and seen[0] != seen[1] for seen in looks.values()):
+        problems = [problem for key in pending for problem in missing(key, seen[key][-1])]
+        if not problems and any(len(seen[key]) > 1 for key in pending):
             problems = [_incomplete("two looks at the run differ: more may be arriving", None, None)]
         if problems:
             raise Refusal(problems)
-        return {key: seen[-1] for key, seen in looks.items()}
+        return {key: looks[-1] for key, looks in seen.items()}
 
 
 def fetch(server: Server, wish: Wish, around: Surroundings) -> Fetched:

@@ -440,6 +440,24 @@ def test_looks_that_keep_differing_are_refused(fetched: Any, langfuse: Any) -> N
     assert refusal(lambda: fetched("policy A", wait=3.0))[0] == "INCOMPLETE_ANSWER"
 
 
+@pytest.mark.parametrize(("wait", "pauses"), [(0.0, []), (0.5, [0.5]), (300.0, [1.0, 1.0])])
+def test_no_longer_is_waited_than_it_takes_to_look_twice(wait: float, pauses: Any, opened: Any) -> None:
+    from labadapt.adapters.langfuse.fetch import Surroundings, Wish, fetch
+
+    slept: list[float] = []
+    fetch(opened(), Wish("labadapt demo", ("policy A",), wait=wait), Surroundings(slept.append))
+    assert slept == pauses
+
+
+def test_what_never_comes_is_waited_for_as_long_as_was_said(opened: Any, langfuse: Any, lab: Any) -> None:
+    from labadapt.adapters.langfuse.fetch import Surroundings, Wish, fetch
+
+    slept: list[float] = []
+    with pytest.raises(Refusal):
+        fetch(opened(), Wish("labadapt demo", ("policy C",), wait=40.0), Surroundings(slept.append))
+    assert slept == [1.0, 2.0, 4.0, 8.0, 15.0, 10.0]
+
+
 def test_an_item_whose_trace_never_comes_is_refused_by_name(fetched: Any, langfuse: Any, lab: Any) -> None:
     langfuse.faults = [lab.on("v2/observations", lab.without("648b3375e36791c7"))]
     with pytest.raises(Refusal) as refused:
