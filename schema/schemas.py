@@ -11,11 +11,15 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import msgspec
 
 SchemaName: TypeAlias = Literal[
-    "bundle", "result", "cases", "mapping", "reliability", "comparison", "coverage", "gate", "decision"
+    "bundle", "result", "cases", "mapping", "reliability", "comparison", "coverage", "gate", "decision", "langfuse-item"
 ]
 SCHEMA_NAMES: tuple[SchemaName, ...] = get_args(SchemaName)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-_MODULES = {"bundle": "model", "decision": "gate"}  # under labadapt.schema; else of the format's name
+_MODULES = {
+    "bundle": "model",
+    "decision": "gate",
+    "langfuse-item": "langfuse_item",
+}  # under labadapt.schema; else of the format's name
 _ROOTS = {
     "bundle": ("Bundle", "labadapt run bundle, version 1"),
     "result": ("Results", "labadapt check result, version 1"),
@@ -26,6 +30,7 @@ _ROOTS = {
     "coverage": ("Coverage", "labadapt coverage report, version 1"),
     "gate": ("GateFile", "labadapt gate file, version 1"),
     "decision": ("Decision", "labadapt gate decision, version 1"),
+    "langfuse-item": ("LangfuseItem", "labadapt contract in a Langfuse dataset item, version 1"),
 }
 
 

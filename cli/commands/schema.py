@@ -10,7 +10,18 @@ if TYPE_CHECKING:
     from labadapt.schema.schemas import SchemaName
 
 # Said again here, so that naming the command loads no model; a test holds the two equal.
-NAMES = ("bundle", "result", "cases", "mapping", "reliability", "comparison", "coverage", "gate", "decision")
+NAMES = (
+    "bundle",
+    "result",
+    "cases",
+    "mapping",
+    "reliability",
+    "comparison",
+    "coverage",
+    "gate",
+    "decision",
+    "langfuse-item",
+)
 
 
 @click.command("schema", short_help="Print the JSON Schema of a file format.")
