@@ -1,8 +1,8 @@
 """``labadapt cases``: a starting cases file from a bundle, and the check of one."""
 
 import click
-from labadapt.cli.files import display_name, read_file
-from labadapt.cli.options import FILE, common, out
+from labadapt.cli.files import display_name, expand, read_file
+from labadapt.cli.options import FILE, common, files, out
 from labadapt.cli.statuses import Status
 
 
@@ -35,11 +35,11 @@ def init(bundle: str, out: str | None) -> None:
 
 
 @command.command("lint")
-@click.argument("file", type=FILE)
+@files()
 @click.option("--mapping", type=FILE, help="Mapping file whose tools are all that an action may name.")
 @common
-def lint(file: str, mapping: str | None) -> int:
-    """Name every fault of a cases FILE, with its line.
+def lint(files: tuple[str, ...], mapping: str | None) -> int:
+    """Name every fault of each cases FILE, with its line.
 
     \b
     Example:
@@ -48,10 +48,10 @@ def lint(file: str, mapping: str | None) -> int:
     from labadapt.adapters.cases import lint_cases
     from labadapt.cli.commands.validate import report_faults
 
-    shown = display_name(file)
-    faults = lint_cases(read_file(file), shown, tools=_tools(mapping))
-    report_faults({shown: faults})
-    return Status.INVALID if faults else Status.PASSED
+    tools = _tools(mapping)
+    found = {display_name(name): lint_cases(read_file(name), display_name(name), tools) for name in expand(files)}
+    report_faults(found)
+    return Status.INVALID if any(found.values()) else Status.PASSED
 
 
 def _tools(mapping: str | None) -> frozenset[str]:

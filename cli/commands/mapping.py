@@ -1,8 +1,8 @@
 """``labadapt mapping``: a starting mapping file from an export, and the check of one."""
 
 import click
-from labadapt.cli.files import display_name, read_file
-from labadapt.cli.options import FILE, common, files, out
+from labadapt.cli.files import display_name, expand, read_file
+from labadapt.cli.options import common, files, out
 from labadapt.cli.session import session
 from labadapt.cli.statuses import Status
 
@@ -36,10 +36,10 @@ def init(files: tuple[str, ...], out: str | None) -> None:
 
 
 @command.command("lint")
-@click.argument("file", type=FILE)
+@files()
 @common
-def lint(file: str) -> int:
-    """Name every fault of a mapping FILE, with its line.
+def lint(files: tuple[str, ...]) -> int:
+    """Name every fault of each mapping FILE, with its line.
 
     \b
     Example:
@@ -48,7 +48,6 @@ def lint(file: str) -> int:
     from labadapt.adapters.mapping import lint_mapping
     from labadapt.cli.commands.validate import report_faults
 
-    shown = display_name(file)
-    faults = lint_mapping(read_file(file), shown)
-    report_faults({shown: faults})
-    return Status.INVALID if faults else Status.PASSED
+    found = {display_name(name): lint_mapping(read_file(name), display_name(name)) for name in expand(files)}
+    report_faults(found)
+    return Status.INVALID if any(found.values()) else Status.PASSED
