@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "reliability": ("reliability", "Measure", "Rates, intervals and pass^k of repeated trials."),
     "compare": ("compare", "Measure", "Compare a candidate with a baseline, case by case."),
     "coverage": ("coverage", "Measure", "Which failures the cases provoke in which loop."),
+    "gate": ("gate", "Measure", "Promote, block, or not enough evidence."),
     "assign": ("assign", "Measure", "Assign tasks to baseline or candidate, always alike."),
     "inspect": ("inspect", "Help oneself", "Show what is in an export, and what is missing."),
     "cases": ("cases", "Help oneself", "Start or check a cases file."),

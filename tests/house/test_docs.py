@@ -68,6 +68,7 @@ def folder(tmp_path: Path) -> Path:
     assert shell(convert, tmp_path).returncode == 0
     for name in ("before.json", "after.json"):
         shutil.copy(tmp_path / "bundle.json", tmp_path / name)
+    (tmp_path / "gate.toml").write_text("schemaVersion = 1\natLeast = 0\n")  # one run of many cases can show no more
     (tmp_path / "trials").mkdir()
     shutil.copy(tmp_path / "bundle.json", tmp_path / "trials" / "trial-0001.json")
     return tmp_path
