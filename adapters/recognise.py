@@ -1,14 +1,15 @@
 """From a span to an observation, by the tables of the conventions.
 
-The tables are compiled once. Which of them claim a span depends on few attributes; their values are the key of a
-plan, and a plan is made once for each combination that occurs, so that a span costs a few dictionary look-ups.
+The tables are compiled once for each shape of a span that occurs: which of the attributes that a table names are
+there, and the values of the few that decide which table claims it. A span of a known shape costs a few dictionary
+look-ups, and only the places are looked at that hold something.
 Order and precedence are those of telemetry.md: the first table that recognises a span reads it; a field that it
 does not find comes from the next that claims the span too; two that disagree on the tool's name or call id are
 refused.
 """
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 from labadapt.adapters import proposals
@@ -44,7 +45,8 @@ _LAB_PARTS = ("metric", "window", "rows", "value", "source")
 _LAB_RUN = ("lab.output", "lab.infrastructure")
 _LAB_KEYS = frozenset({*(f"lab.{part}" for part in _LAB_PARTS), "lab.operation", "lab.blocked", *_LAB_RUN})
 _LAB_WORDS = {"lab.operation": ("read", "write"), "lab.blocked": (True, False, "true", "false")}
-_PLANS = 4096  # a bound for hostile input; real exports have a few dozen combinations
+_PLANS = 4096  # bounds for hostile input; real exports have a few dozen combinations
+_SHAPES = 4096
 _PENDING = "logfire.span_type"
 _INCOMPLETE_ANSWER = ""  # a final message that was recorded and holds no output object
 
@@ -83,11 +85,12 @@ class Recogniser:
         self._deciding = tuple(sorted({match.attribute for match in conditions if match.equals}))
         present = {match.attribute for match in conditions if match.attribute and not match.equals}
         absent = {key for match in conditions for key in match.absent}
-        self._present = tuple(sorted(present | absent))
+        self._named = frozenset({*self._deciding, *present, *absent, *_attributes_of(ordered)})
+        self._shapes: dict[tuple[str, ...], _Shape] = {}
         self._plans: dict[Any, Plan] = {}
         self._names = frozenset(name for match in conditions for name in match.names)
         self._prefixes = tuple(sorted({prefix for match in conditions for prefix in match.name_prefixes}))
-        keys = {*self._case_keys, _ITEM_ROOT, *self._policy_keys, *self._deciding, *self._present}
+        keys = {*self._case_keys, _ITEM_ROOT, *self._policy_keys, *self._deciding, *present, *absent}
         self.wanted = _wanted(ordered, frozenset(keys), inputs=keep_input, everything=keep_attributes)
 
     def recognise(self, span: Span) -> Observation:
@@ -133,13 +136,15 @@ class Recogniser:
     def _plan(self, span: Span) -> Plan:
         attributes = span.attributes
         name = span.name
+        keys = tuple(attributes)
+        shape = self._shapes.get(keys) or self._shape(keys)
         key = (
             span.origin.scope_name,
             name if name in self._names or name.startswith(self._prefixes) else "",
             span.dropped > 0,
             bool(span.events),
-            *map(attributes.get, self._deciding),
-            *map(attributes.__contains__, self._present),
+            shape.named,
+            *map(attributes.__getitem__, shape.deciding),
         )
         try:
             plan = self._plans.get(key)
@@ -150,6 +155,14 @@ class Recogniser:
                 self._plans.clear()
             plan = self._plans[key] = self._made(span)
         return plan
+
+    def _shape(self, keys: tuple[str, ...]) -> "_Shape":
+        """What the keys of a span's attributes, in their order, mean to the tables."""
+        if len(self._shapes) >= _SHAPES:
+            self._shapes.clear()
+        named = self._named.intersection(keys)
+        shape = self._shapes[keys] = _Shape(named, tuple(key for key in self._deciding if key in named))
+        return shape
 
     def _made(self, span: Span) -> Plan:
         role: Role = "other"
@@ -206,6 +219,19 @@ class Recogniser:
                 raise Unreadable(label, str(error), cut=error.cut) from None
             return decoded if isinstance(decoded, dict) or self._keep_input else _INCOMPLETE_ANSWER
         return message if self._keep_input else _INCOMPLETE_ANSWER
+
+
+class _Shape(NamedTuple):
+    """The attributes of a span that some table names, and those whose values decide which table claims it."""
+
+    named: frozenset[str]
+    deciding: tuple[str, ...]
+
+
+def _attributes_of(conventions: list[Convention]) -> Iterator[str]:
+    """Every attribute at which a field of a table may stand."""
+    for convention in conventions:
+        yield from (field.key for field in fields_of(convention) if field.place == "attribute")
 
 
 def _wanted(conventions: list[Convention], keys: frozenset[str], *, inputs: bool, everything: bool) -> Wanted:
@@ -355,9 +381,9 @@ def _unreadable(span: Span, part: str, error: Unreadable) -> Problem:
 def _dropped(span: Span, plan: Plan, arguments: Any, result: Any, status: str) -> Problem | None:
     """A part that the table records and that is not there, on a span of which the exporter dropped attributes."""
     missing = ""
-    if arguments is UNSET and (plan.reads["arguments"] or plan.fallback):
+    if arguments is UNSET and ("arguments" in plan.named or plan.fallback):
         missing = "arguments"
-    elif result is UNSET and status == "ok" and plan.reads["result"]:
+    elif result is UNSET and status == "ok" and "result" in plan.named:
         missing = "result"
     if not missing:
         return None

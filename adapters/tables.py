@@ -257,10 +257,11 @@ class Amount:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How to read the spans for which all conditions of all tables come out the same.
+    """How to read the spans of one shape: the same attributes are there, and all conditions come out the same.
 
-    `places` is how many different places it looks at; `fallback`: only the last resort recognised the span; `tells`:
-    the span is no call, but tells of the one around it.
+    `reads` leaves out the attributes that these spans do not have; `named` holds the parts for which the tables name
+    a place at all. `places` is how many different places it looks at; `fallback`: only the last resort recognised the
+    span; `tells`: the span is no call, but tells of the one around it.
     """
 
     role: Role
@@ -268,6 +269,7 @@ class Plan:
     tables: tuple[str, ...]
     places: int
     reads: dict[str, tuple[Read, ...]]
+    named: frozenset[str]
     fails: tuple[Fails, ...]
     usage: tuple[Amount, ...]
     proposals: tuple[Proposals, ...]
@@ -288,6 +290,7 @@ def plan_of(role: Role, claims: Sequence[Convention], span: Span, aside: Aside |
         reason="" if aside is None else aside.reason,
         tables=tuple(one.name for one in claims),
         reads=reads,
+        named=frozenset(part for part in parts if any(map(compiler.applies, compiler.fields(part)))),
         fails=fails,
         usage=usage,
         proposals=tuple(rules),
@@ -341,18 +344,28 @@ class _Compiler:
         merged: dict[str, dict[Field, None]] = {}
         for one in self._claims:
             for name, fields in one.usage.items():
-                merged.setdefault(name, {}).update(dict.fromkeys(filter(self._counts, fields)))
-        for name, found in merged.items():
-            if all(field == Field(field.key, field.encoding) for field in found) and _PLAIN.issuperset(
-                field.encoding for field in found
-            ):
+                merged.setdefault(name, {}).update(dict.fromkeys(filter(self.applies, fields)))
+        for name, places in merged.items():
+            found = tuple(filter(self._counts, places))
+            if not found:
+                continue
+            # by all its places, so that the attributes that happen to be there do not change how one of them is read
+            if all(field == Field(field.key, field.encoding) and field.encoding in _PLAIN for field in places):
                 yield Amount(name, tuple(field.key for field in found), ())
             else:
                 yield Amount(name, (), tuple(self._read("", field) for field in found))
 
-    def _counts(self, field: Field) -> bool:
-        """Whether a field says anything of the span; one without events needs no look at them."""
+    def fields(self, part: str) -> Iterable[Field]:
+        """The fields of a part, in all tables."""
+        return (field for one in self._claims for field in getattr(one, part))
+
+    def applies(self, field: Field) -> bool:
+        """Whether a field is one of spans like this; one without events needs no look at them."""
         return (bool(self._span.events) or field.place != "event") and holds(field.when, self._span)
+
+    def _counts(self, field: Field) -> bool:
+        """Whether a field says anything of the span; one whose attribute is not there does not."""
+        return (field.place != "attribute" or field.key in self._span.attributes) and self.applies(field)
 
     def _read(self, table: str, field: Field) -> Read:
         weak = field.place in ("name", "name-suffix")

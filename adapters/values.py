@@ -30,7 +30,7 @@ _BRACKETS = re.compile(r"[\[\]{}]")
 
 def _is_deep(text: str) -> bool:
     """Whether JSON text is nested deeper than `MAX_DEPTH`."""
-    if text.count("[") + text.count("{") <= MAX_DEPTH:
+    if len(text) <= MAX_DEPTH or text.count("[") + text.count("{") <= MAX_DEPTH:
         return False
     depth = deepest = 0
     for bracket in _BRACKETS.findall(_TEXTS.sub("", text)):
