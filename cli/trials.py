@@ -17,6 +17,7 @@ from labadapt.schema.problems import Problem, Refusal, Where
 from labadapt.schema.result import Results
 
 _BOM = b"\xef\xbb\xbf"
+_MIXED = "note: bundles and result files are counted together; a result file of one of the bundles would count its trials twice"
 
 
 class _Head(msgspec.Struct):
@@ -30,9 +31,12 @@ def read_trials(names: Sequence[str]) -> list[Trial]:
     require_once(names)
     labels = _labels(names)
     copies: dict[bytes, list[str]] = {}
+    readers: set[Reader] = set()
     with uncollected():
-        read = gather(lambda name: _read(name, labels[name], copies), names)
+        read = gather(lambda name: _read(name, labels[name], copies, readers), names)
     say_copies(copies.values())
+    if {_bundle, _results} <= readers:
+        session().say(_MIXED)
     return [trial for trials in read for trial in trials]
 
 
@@ -48,10 +52,12 @@ def uncollected() -> Iterator[None]:
             gc.enable()
 
 
-def _read(name: str, label: str, copies: dict[bytes, list[str]]) -> list[Trial]:
+def _read(name: str, label: str, copies: dict[bytes, list[str]], readers: "set[Reader]") -> list[Trial]:
     data = read_file(name)
     copies.setdefault(hashlib.sha256(data).digest(), []).append(label)
-    return reader_of(data)(data, display_name(name), label)
+    reader = reader_of(data)
+    readers.add(reader)
+    return reader(data, display_name(name), label)
 
 
 def _labels(names: Iterable[str]) -> dict[str, str]:

@@ -135,6 +135,14 @@ def test_copies_of_a_file_are_pointed_out(labadapt, run, tmp_path: Path) -> None
     )
 
 
+def test_a_bundle_beside_a_result_file_is_pointed_out(labadapt, run, tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(bundle(run))
+    labadapt("check", "a.json", "--out", "r.json")
+    done = labadapt("reliability", "a.json", "r.json")
+    assert done.stderr.startswith("note: bundles and result files are counted together; ")
+    assert labadapt("reliability", "r.json").stderr == ""
+
+
 def test_a_file_named_twice_is_refused(labadapt, run, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(bundle(run))
     done = labadapt("reliability", "a.json", "a.json")

@@ -160,6 +160,11 @@ def test_the_beta_distribution_is_that_of_scipy() -> None:
             assert own.quantile(level, a, b) == pytest.approx(stats.beta.ppf(level, a, b), rel=1e-9), (level, a, b)
 
 
+def test_the_beta_distribution_ends_at_0_and_1() -> None:
+    assert (own.probability(0.0, 2, 3), own.probability(1.0, 2, 3)) == (0.0, 1.0)
+    assert (own.probability(-1.0, 2, 3), own.probability(2.0, 2, 3)) == (0.0, 1.0)
+
+
 # -- properties --------------------------------------------------------------------------------------------------------
 
 LEVEL = st.floats(0.5, 0.9999)
