@@ -277,10 +277,7 @@ class _Disagreement(Exception):
 
 
 def _place(span: Span) -> Where:
-    where = span.where
-    return Where(
-        file=where.file, line=where.line, offset=where.offset, trace_id=span.trace_id, span_ids=(span.span_id,)
-    )
+    return msgspec.structs.replace(span.where, trace_id=span.trace_id, span_ids=(span.span_id,))
 
 
 def _read_call(values: Values, plan: Plan, observation: Observation) -> None:

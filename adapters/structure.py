@@ -262,11 +262,4 @@ def in_ms(nanoseconds: int) -> str:
 def place(*spans: Observation) -> Where:
     """The place of one span or several of one trace."""
     first = spans[0]
-    where = first.where
-    return Where(
-        file=where.file,
-        line=where.line,
-        offset=where.offset,
-        trace_id=first.trace_id,
-        span_ids=tuple(span.span_id for span in spans),
-    )
+    return msgspec.structs.replace(first.where, trace_id=first.trace_id, span_ids=tuple(span.span_id for span in spans))

@@ -304,7 +304,8 @@ class _Reader:
                 where = msgspec.structs.replace(found.where, pointer=within + "/scope")
                 raise refusal("BAD_ENCODING", "the name or version of a scope is not UTF-8", where)
             origin = Origin(resource, scope.name or "", scope.version or "", attributes)
-            yield from self._of_scope(scoped.spans or [], origin, found.where, within)
+            where = msgspec.structs.replace(found.where, pointer=within + "/spans")
+            yield from self._of_scope(scoped.spans or [], origin, where)
 
     def _of(self, attributed: _Attributed | None, found: Found[Any], place: str) -> dict[str, Any]:
         try:
@@ -312,7 +313,8 @@ class _Reader:
         except Fault as fault:
             raise fault.at(msgspec.structs.replace(found.where, pointer=place)) from None
 
-    def _of_scope(self, spans: list[_Span], origin: Origin, where: Where, place: str) -> Iterator[Span]:
+    def _of_scope(self, spans: list[_Span], origin: Origin, where: Where) -> Iterator[Span]:
+        """The spans of one scope. All share one place, that of their list; a fault gets its own."""
         tally, now_ns = self._reading.tally, self._reading.now_ns
         latest = now_ns + DAY_NS
         trace, trace_id, parent, parent_id = None, "", None, ""  # of the span before: most often the same
@@ -349,7 +351,7 @@ class _Reader:
                 if self.damage:
                     self._check_text(span, made)
             except Fault as fault:
-                raise fault.at(_where(span, where, f"{place}/spans/{number}")) from None
+                raise fault.at(_where(span, where, f"{where.pointer}/{number}")) from None
             tally.read += 1
             yield made
 

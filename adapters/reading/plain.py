@@ -104,7 +104,7 @@ def _spans(layout: Layout[Any], document: Node, where: Where, keeper: "Keeper") 
     try:
         for node, context in layout.spans(document, keeper):
             try:
-                span = keeper.span(layout.read(node, context, keeper), where)
+                span = keeper.span(layout.read(node, context, keeper), replace(where, pointer=node.pointer))
             except Fault as fault:
                 raise _placed(fault, layout, node, where) from None
             keeper.reading.tally.read += 1
