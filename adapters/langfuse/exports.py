@@ -80,10 +80,13 @@ def _documents(name: str, data: bytes) -> list[Any]:
 
 def _table(name: str, data: bytes) -> list[Row]:
     """The rows of a CSV export, whose cells are text, or JSON where the value has parts."""
+    usual = csv.field_size_limit(max(len(data), 1))  # a cell holds a whole output, and 128 KiB are less than some
     try:
         rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
     except (csv.Error, UnicodeDecodeError) as error:
         raise _unknown(name, str(error)) from None
+    finally:
+        csv.field_size_limit(usual)
     if any(None in row or None in row.values() for row in rows):
         raise _unknown(name, "a line of the table has more or fewer cells than its head")
     return [{_camel(key): _cell(_camel(key), cell) for key, cell in row.items()} for row in rows]
@@ -213,9 +216,21 @@ def _legacy_item(item: Row, run: Row) -> Row:
 
 
 def with_roots(items: Iterable[Row], observations: Iterable[Row]) -> list[Row]:
-    """The items; one that names only its trace, as older runs do, is the root of that trace."""
-    roots = {row.get("traceId"): row.get("id") for row in observations if not row.get("parentObservationId")}
-    return [item if item.get("id") else item | {"id": roots.get(item.get("traceId"))} for item in items]
+    """The items; one that names only its trace, as older runs do, is the root of that trace.
+
+    Where the trace is not there, or several observations stand at its top, nothing says which one: such an item keeps
+    the trace's id for its own, which no observation has.
+    """
+    tops: dict[str, set[str]] = {}
+    for row in observations:
+        if not row.get("parentObservationId"):
+            tops.setdefault(row["traceId"], set()).add(row["id"])
+    return [item if item.get("id") else item | {"id": _only(tops, item["traceId"])} for item in items]
+
+
+def _only(tops: dict[str, set[str]], trace_id: str) -> str:
+    found = tops.get(trace_id, set())
+    return next(iter(found)) if len(found) == 1 else trace_id
 
 
 # -- items from observations -------------------------------------------------------------------------------------------
@@ -229,15 +244,20 @@ _ROOTS = (
 
 
 def items_of(observations: Iterable[Row]) -> list[Row]:
-    """The items that traces are, from what the SDK wrote into the metadata of their roots. Copies count once."""
+    """The items that traces hold, from what the SDK wrote into the metadata of their roots. Copies count once."""
     traces: dict[str, list[Row]] = {}
     for row in observations:
-        traces.setdefault(row.get("traceId") or "", []).append(row)
-    found = (
-        next(filter(None, (_item(row, *root) for root in _ROOTS for row in rows)), None)
-        for _, rows in sorted(traces.items())
-    )
-    return [item for item in found if item is not None]
+        traces.setdefault(row["traceId"], []).append(row)
+    return [item for _, rows in sorted(traces.items()) for item in _items_in(rows)]
+
+
+def _items_in(rows: list[Row]) -> list[Row]:
+    """The items of one trace: an experiment within a span of the application has all of them in one."""
+    for name, key in _ROOTS:
+        found = {item["id"]: item for row in rows if (item := _item(row, name, key))}
+        if found:
+            return [found[id_] for id_ in sorted(found)]
+    return []
 
 
 def _item(row: Row, name: str, key: str) -> Row | None:

@@ -1,6 +1,6 @@
 """Pages of a Langfuse server, live or saved, as runs: each experiment item is a case, each experiment a policy."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -214,12 +214,29 @@ class _Reader:
 def _judges_moved(rows: list[Row], roots: dict[str, Row]) -> list[Row]:
     """Evaluators stand beside the item's root in its trace; as its children they are the run's judges.
 
-    Where a trace has several items, nobody says whose judge it is: then they stay outside of every run.
+    Where a trace has several items, an evaluator's is the one with which it shares its nearest span; where that is none
+    or several, nobody says whose judge it is, and it stays outside of every run.
     """
-    own = [row["id"] for row in rows if row["id"] in roots]
-    if len(own) != 1:
-        return rows
-    return [row | {"parentObservationId": own[0]} if row.get("type") == "EVALUATOR" else row for row in rows]
+    parents = {row["id"]: row.get("parentObservationId") or "" for row in rows}
+    own = [id_ for id_ in parents if id_ in roots]
+    beside: dict[str, list[str]] = {}
+    for id_ in own:
+        beside.setdefault(parents[id_], []).append(id_)
+    judges = {row["id"] for row in rows if row.get("type") == "EVALUATOR"}
+    inside = judges | roots.keys()  # what is below one of these moves with it, or stays
+    return [_moved(row, own, inside, beside, parents) if row["id"] in judges else row for row in rows]
+
+
+def _moved(row: Row, own: list[str], inside: Set[str], beside: dict[str, list[str]], parents: dict[str, str]) -> Row:
+    above, passed = parents[row["id"]], {row["id"]}
+    while above and above not in passed:  # a circle of parents is refused where spans are joined
+        if above in inside:
+            return row
+        if above in beside:
+            return row | {"parentObservationId": beside[above][0]} if len(beside[above]) == 1 else row
+        passed.add(above)
+        above = parents.get(above, "")
+    return row | {"parentObservationId": own[0]} if len(own) == 1 else row
 
 
 # -- cases -------------------------------------------------------------------------------------------------------------

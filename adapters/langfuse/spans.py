@@ -97,6 +97,6 @@ def instant(written: str) -> datetime:
     """A time of the server, which writes UTC. Refused: `BAD_ANSWER`."""
     try:
         time = datetime.fromisoformat(written)
-    except ValueError:
+        return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):  # the years 1 and 9999 have no hour in every zone
         raise Refusal(Problem(code="BAD_ANSWER", message="a time is no ISO 8601 time", found=written)) from None
-    return time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
