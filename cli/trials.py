@@ -17,7 +17,7 @@ from labadapt.schema.problems import Problem, Refusal, Where
 from labadapt.schema.result import Results
 
 _BOM = b"\xef\xbb\xbf"
-_MIXED = "note: bundles and result files are counted together; a result file of one of the bundles would count its trials twice"
+_MIXED = "note: bundles and result files are counted together; the results of one of the bundles would count twice"
 
 
 class _Head(msgspec.Struct):
