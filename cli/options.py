@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from math import isfinite
 from typing import Any, TypeVar
 
 import click
@@ -28,6 +29,17 @@ class SizeType(click.ParamType):  # type: ignore[type-arg] # generic only in new
             self.fail(f"{value!r} is no size; write 500M or 2G.", param, ctx)
         unit: int = 1024 ** " kmgt".index(match[2].lower() or " ")
         return int(match[1]) * unit
+
+
+class Rate(click.FloatRange):
+    """A finite number within bounds; click's own range takes ``nan`` for one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The number."""
+        number = float(super().convert(value, param, ctx))
+        if not isfinite(number):
+            self.fail(f"{value!r} is no finite number.", param, ctx)
+        return number
 
 
 def _set(attribute: str, value: Any) -> Callable[[click.Context, click.Parameter, bool], None]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import click
 from labadapt.cli.escaping import printable
 from labadapt.cli.files import STANDARD_STREAM, display_name, expand, read_file
-from labadapt.cli.options import common
+from labadapt.cli.options import Rate, common
 from labadapt.cli.session import show
 
 
@@ -14,7 +14,7 @@ from labadapt.cli.session import show
 @click.option(
     "--share",
     metavar="SHARE",
-    type=click.FloatRange(0, 1),
+    type=Rate(0, 1),
     required=True,
     help="The candidate's share, from 0 (none) to 1 (all).",
 )

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from labadapt.cli.files import expand
-from labadapt.cli.options import FILE, common, out, output_format
+from labadapt.cli.options import FILE, Rate, common, out, output_format
 from labadapt.cli.statuses import Status
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ GATES = ("strict", "regressions-only", "report-only")  # said again here, so tha
 @click.option(
     "--confidence",
     metavar="LEVEL",
-    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    type=Rate(0, 1, min_open=True, max_open=True),
     default=0.95,
     show_default=True,
     help="Level of intervals and tests.",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from labadapt.cli.files import expand
-from labadapt.cli.options import FILE, common, files, out, output_format
+from labadapt.cli.options import FILE, Rate, common, files, out, output_format
 from labadapt.cli.statuses import Status
 
 if TYPE_CHECKING:
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 @click.option("--baseline", "before", metavar="FILE", type=FILE, multiple=True, help="Runs to compare with.")
 @click.option("--policy", metavar="NAME", help="The candidate's policy, where there are several.")
 @click.option("--baseline-policy", metavar="NAME", help="The baseline's policy, where there are several.")
-@click.option("--at-least", metavar="RATE", type=click.FloatRange(0, 1), help="Least rate of routine success.")
-@click.option(
-    "--review-minutes", metavar="N", type=click.FloatRange(0), help="Minutes that people spent on reviewing these runs."
-)
+@click.option("--at-least", metavar="RATE", type=Rate(0, 1), help="Least rate of routine success.")
+@click.option("--review-minutes", metavar="N", type=Rate(0), help="Minutes that people spent on reviewing these runs.")
 @out("Write the decision (JSON) here as well.")
 @output_format("text", "json")
 @common
