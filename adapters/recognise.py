@@ -117,6 +117,8 @@ class Recogniser:
             _read_part(span, plan, observation)
         elif role != "other":
             self._read_talk(Values(span, plan.places), plan, observation)
+        if role == "evaluator":
+            observation.parent_id = _judged(span)
         if not _LAB_KEYS.isdisjoint(attributes):
             _read_lab(span, observation)
         if not self._case_set.isdisjoint(attributes) or not self._case_set.isdisjoint(span.origin.resource):
@@ -394,6 +396,12 @@ def _dropped(span: Span, plan: Plan, arguments: Any, result: Any, status: str) -
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def _judged(span: Span) -> str:
+    """The parent of an evaluator: it stands beside the root of the item that it judges, and names it."""
+    root = span.attributes.get(_ITEM_ROOT)
+    return root if isinstance(root, str) and root and root != span.span_id else span.parent_id
 
 
 def _candidate(keys: Sequence[str], span: Span) -> tuple[int, str] | None:

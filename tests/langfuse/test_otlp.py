@@ -40,9 +40,17 @@ def task(client: Any, item: Any) -> Any:
     return {"disposition": "answer", "value": 1}
 
 
+def judge(client: Any) -> Any:
+    from langfuse import Evaluation
+
+    with client.start_as_current_observation(name="judge", as_type="generation", model="gpt-j") as model:
+        model.update(output="yes", usage_details={"input": 7, "output": 1})
+    return Evaluation(name="ok", value=1.0)
+
+
 @pytest.fixture(scope="module")
 def spans(lab: Any, recorded_rows: Any) -> Iterator[Sequence[ReadableSpan]]:
-    from langfuse import Evaluation, Langfuse
+    from langfuse import Langfuse
 
     store = lab.Store(recorded_rows("v2-datasets.json"), recorded_rows("dataset-items.json"))
     memory = InMemorySpanExporter()
@@ -58,7 +66,7 @@ def spans(lab: Any, recorded_rows: Any) -> Iterator[Sequence[ReadableSpan]]:
             name="pol",
             run_name="policy A",
             task=lambda *, item, **_: task(client, item),
-            evaluators=[lambda **_: Evaluation(name="ok", value=1.0)],
+            evaluators=[lambda **_: judge(client)],
             max_concurrency=1,
         )
         client.flush()
@@ -127,6 +135,18 @@ def test_a_failed_item_has_no_output(exported: Conversion) -> None:
     run = msgspec.to_builtins(exported.runs[3])
     assert "output" not in run
     assert (run["status"]["target"], run["status"]["reason"]) == ("failed", "refund backend down")
+
+
+def test_evaluators_are_the_judges_of_the_item_beside_them(exported: Conversion) -> None:
+    usage = msgspec.to_builtins(exported.runs[0])["usage"]
+    assert usage == {
+        "inputTokens": 10,
+        "outputTokens": 3,
+        "modelCalls": 1,
+        "model": "gpt-x",
+        "judge": {"inputTokens": 7, "outputTokens": 1, "modelCalls": 1, "model": "gpt-j"},
+    }
+    assert [len(run.steps) for run in exported.runs] == [2, 2, 2, 2]
 
 
 def test_pages_give_the_same(exported: Conversion, spans: Sequence[ReadableSpan]) -> None:
