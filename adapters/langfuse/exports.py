@@ -36,7 +36,7 @@ _KINDS = (
 class Pages:
     """The rows of all files by kind, each as Langfuse wrote it but for the spelling of its keys.
 
-    `places` says where the rows stand, by the name of their list and their id.
+    `places` says where the rows stand, by the name of their list and their id; `scores` counts what is not read.
     """
 
     dataset: list[Row] = field(default_factory=list)
@@ -45,6 +45,7 @@ class Pages:
     experiment_items: list[Row] = field(default_factory=list)
     observations: list[Row] = field(default_factory=list)
     places: dict[tuple[str, str], list[Where]] = field(default_factory=dict)
+    scores: int = 0
 
 
 def read_pages(files: Iterable[tuple[str, bytes]], limits: Limits | None = None) -> Pages:
@@ -115,6 +116,7 @@ class _Sorting:
         if isinstance(document.get("data"), list):
             return self._add_page(document, where, at)
         if isinstance(document.get("observations"), list):
+            self.pages.scores += len(document["scores"]) if isinstance(document.get("scores"), list) else 0
             return self.add(document["observations"], where, f"{at}/observations")
         place = msgspec.structs.replace(where, pointer=at or None)
         if isinstance(document.get("datasetRunItems"), list):

@@ -76,13 +76,17 @@ class Patience:
         """Wait for so many seconds altogether; 0: what is not there at the first look is missing."""
         self.around = around
         self._left = seconds
+        self._shortest = min(seconds, _SHORTEST_PAUSE)
 
     def looks(self) -> Iterator[None]:
-        """One look at once, and further ones with a growing pause before each, until the time is over."""
+        """One look at once, and further ones with a growing pause before each, until the time is over.
+
+        Where there was time at all, a second look is made even when it is over: one alone would not tell.
+        """
         yield
-        pause = _SHORTEST_PAUSE
-        while self._left > 0:
-            step = min(pause, self._left)
+        pause = self._shortest
+        while self._left > 0 or pause == self._shortest > 0:
+            step = min(pause, self._left) if self._left > 0 else pause
             self._left -= step
             self.around.sleep(step)
             yield

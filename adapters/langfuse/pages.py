@@ -41,6 +41,8 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
     if not items:
         raise Refusal(_no_runs(observations))
     tally = Tally()
+    if pages.scores:
+        tally.leave_records("score, which says what somebody thought of a run", pages.scores)
     conversion = Conversion([], [], tally)
     naming = _Naming(options, experiments)
     reader = _Reader(options, naming, observations)

@@ -92,6 +92,12 @@ def test_a_circle_of_evaluators_ends() -> None:
     assert [problem.code for one in convert(rows).refused for problem in one.problems] == ["BAD_PARENT"]
 
 
+def test_scores_are_counted_and_not_read() -> None:
+    rows = [observation("application", None), *item("one", 5)]
+    conversion = convert([], {"observations": rows, "scores": [{"name": "ok", "value": 1}] * 3})
+    assert conversion.tally.records_aside == {"score, which says what somebody thought of a run": 3}
+
+
 # -- before experiments ------------------------------------------------------------------------------------------------
 
 
