@@ -440,7 +440,7 @@ def test_looks_that_keep_differing_are_refused(fetched: Any, langfuse: Any) -> N
     assert refusal(lambda: fetched("policy A", wait=3.0))[0] == "INCOMPLETE_ANSWER"
 
 
-@pytest.mark.parametrize(("wait", "pauses"), [(0.0, []), (0.5, [0.5]), (300.0, [1.0, 1.0])])
+@pytest.mark.parametrize(("wait", "pauses"), [(0.0, []), (0.5, [0.5, 0.5]), (300.0, [1.0, 1.0])])
 def test_no_longer_is_waited_than_it_takes_to_look_twice(wait: float, pauses: Any, opened: Any) -> None:
     from labadapt.adapters.langfuse.fetch import Surroundings, Wish, fetch
 
