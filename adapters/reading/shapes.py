@@ -92,6 +92,24 @@ SHAPES: tuple[Shape, ...] = (
     Shape(
         "the OpenTelemetry Java logging exporter", (("scopeSpans",), ("resource", "scopeLogs")), source="java-logging"
     ),
+    Shape(
+        "an export of Langfuse",
+        (
+            ("traceId", "parentObservationId"),
+            ("[].traceId", "[].parentObservationId"),
+            ("data.[].traceId", "data.[].parentObservationId"),
+            ("observations.[].traceId",),
+            ("trace_id", "parent_observation_id"),
+            ("[].trace_id", "[].parent_observation_id"),
+            ("data.[].experimentItemId",),
+            ("data.[].itemCount",),
+            ("data.[].datasetName",),
+            ("[].datasetId", "[].expectedOutput"),
+            ("datasetId", "expectedOutput"),
+            ("datasetRunItems",),
+        ),
+        instead="`labadapt langfuse FILE...` reads it.",
+    ),
     Shape("Zipkin v2", (("[].traceId", "[].id"), ("[].[].traceId", "[].[].id"), ("traceId", "id")), source="zipkin"),
     Shape(
         "Arize Phoenix",

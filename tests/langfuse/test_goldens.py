@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from labadapt.adapters.conversion import Options
+from labadapt.adapters.convert import convert
+from labadapt.adapters.span import Input, Limits
+from labadapt.cli.sources import by_content
+from labadapt.schema.problems import Refusal
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -41,3 +46,26 @@ def test_the_recorded_files_give_these_runs_and_words(name: str, golden: Any) ->
 def test_every_golden_file_is_compared() -> None:
     expected = {f"{name}.{part}.txt" for name in FILES for part in ("runs", "said")}
     assert {path.name for path in GOLDEN.iterdir()} == expected
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        "api-pages/dataset-items.json",
+        "api-pages/experiments.json",
+        "api-pages/experiment-items.full.json",
+        "api-pages/obs-v2.default-page1.json",
+        "exports/blob.observations_v2.jsonl",
+        "exports/ui-export.dataset_items.json",
+        "exports/ui-export.events.jsonl",
+        "exports/ui-trace-download.case-1.json",
+        "legacy/run.ds_sdk3_dual.sdk3_20run.json",
+        "legacy/trace.414208cca2c3af2bd1f1b4b959c1e59e.json",
+    ],
+)
+def test_where_telemetry_is_asked_for_the_right_command_is_named(file: str) -> None:
+    path = ROOT / "samples" / "langfuse" / file
+    with pytest.raises(Refusal) as refused, path.open("rb") as stream:
+        convert([Input(file, stream)], by_content(Limits()), Options(now_ns=1_800_000_000_000_000_000))
+    [problem] = refused.value.problems
+    assert (problem.code, problem.hint) == ("UNSUPPORTED_FORMAT", "`labadapt langfuse FILE...` reads it.")
