@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from labadapt import __version__
 from labadapt.cli.files import display_name, read_file
 from labadapt.cli.gathering import gather
-from labadapt.cli.trials import has_results, require_once, say_copies
+from labadapt.cli.trials import has_results, require_once, say_copies, uncollected
 from labadapt.schema.problems import Problem, Refusal, Where
 from labadapt.schema.result import RunResult
 
@@ -24,7 +24,8 @@ def read_checked(names: Sequence[str], cases: "CasesFile | None" = None, *, stri
     """
     require_once(names)
     copies: dict[bytes, list[str]] = {}
-    read = gather(lambda name: _read(name, cases, copies, strict=strict), names)
+    with uncollected():
+        read = gather(lambda name: _read(name, cases, copies, strict=strict), names)
     say_copies(copies.values())
     return [result for results in read for result in results]
 

@@ -8,7 +8,8 @@ from labadapt.cli.escaping import printable
 from labadapt.schema.comparison import CaseComparison, CaseTest, Change, Comparison, Suite
 
 WIDTH = 80
-_UNCHANGED = 20  # how many unchanged cases are named
+_UNCHANGED = 20  # how many unchanged cases are named; JSON holds all
+_LISTED = 20  # how many of a change that is no regression are told
 _ORDER: tuple[Change, ...] = ("regression", "inconclusive", "unmatched", "improvement", "unchanged")
 _COLOURS: dict[str, str] = {
     "regression": "red",
@@ -55,7 +56,7 @@ def _head(comparison: Comparison) -> Iterator[str]:
 
 
 def _case_lines(cases: Sequence[CaseComparison], change: Change) -> Iterator[str]:
-    """The cases of one change; those that are unchanged are many, so only the first are named."""
+    """The cases of one change; of all but regressions, the first of many."""
     chosen = [case for case in cases if case.change == change]
     if not chosen:
         return
@@ -64,8 +65,11 @@ def _case_lines(cases: Sequence[CaseComparison], change: Change) -> Iterator[str
         more = f" and {len(chosen) - _UNCHANGED} more" if len(chosen) > _UNCHANGED else ""
         yield from wrapped(f"unchanged: {names}{more}", "", "  ")
         return
-    for case in chosen:
+    shown = chosen if change == "regression" else chosen[:_LISTED]
+    for case in shown:
         yield from _case(case)
+    if len(chosen) > len(shown):
+        yield f"{click.style(change.upper(), fg=_COLOURS[change], bold=True)}  {len(chosen) - len(shown)} more"
 
 
 def _case(case: CaseComparison) -> Iterator[str]:

@@ -73,10 +73,7 @@ class _Meeting:
     baseline: Sequence[RunResult]
     candidate: Sequence[RunResult]
     mismatch: str | None
-
-    @property
-    def counts(self) -> tuple[Counts, Counts]:
-        return _counts(self.baseline), _counts(self.candidate)
+    counts: tuple[Counts, Counts]
 
     @property
     def extremes(self) -> tuple[Pair, Pair]:
@@ -116,10 +113,12 @@ def _not_one_policy(name: str, policies: Sequence[str]) -> Problem:
 
 def _meetings(baseline: Iterable[RunResult], candidate: Iterable[RunResult]) -> list[_Meeting]:
     one, other = _by_case(baseline), _by_case(candidate)
-    return [
-        _Meeting(case, one.get(case, ()), other.get(case, ()), _mismatch(one.get(case, ()), other.get(case, ())))
-        for case in sorted(one.keys() | other.keys())
-    ]
+    return [_meeting(case, one.get(case, ()), other.get(case, ())) for case in sorted(one.keys() | other.keys())]
+
+
+def _meeting(case: str, baseline: Sequence[RunResult], candidate: Sequence[RunResult]) -> _Meeting:
+    counts = _counts(baseline), _counts(candidate)
+    return _Meeting(case, baseline, candidate, _mismatch(baseline, candidate), counts)
 
 
 def _by_case(results: Iterable[RunResult]) -> Mapping[str, list[RunResult]]:
@@ -168,8 +167,8 @@ def _cases(meetings: Sequence[_Meeting], confidence: float) -> list[CaseComparis
 
 def _matched(one: _Meeting, test: CaseTest | None, confidence: float) -> CaseComparison:
     against, favouring = one.extremes
-    changes = {_change(pair, test) for pair in (against, favouring)}
-    change: Change = changes.pop() if len(changes) == 1 else "inconclusive"
+    worst, best = _change(against, test), _change(favouring, test)
+    change: Change = worst if worst == best else "inconclusive"
     first = one.candidate[0]
     return CaseComparison(
         case_id=one.case,

@@ -74,7 +74,7 @@ def _cell(loop: str, name: str, ids: Sequence[str], cases: CasesFile, stood: Sta
 
 def _counts(ids: list[str], stood: Standing) -> CellCounts:
     outcomes = {one: {result.outcome for result in stood.counted[one]} for one in ids}
-    counts = Counter(result.outcome for one in ids for result in stood.counted[one])
+    counts: Counter[Outcome] = Counter(result.outcome for one in ids for result in stood.counted[one])
     return CellCounts(
         cases=ids,
         passed=counts["pass"],

@@ -124,7 +124,9 @@ def _failures(
         results = stood.counted.get(name, [])
         failed = [result for result in results if result.outcome == "fail"]
         if failed:
-            known = None if before is None else [result.outcome for result in before.counted[name]]
+            known: list[Outcome] | None = (
+                None if before is None else [result.outcome for result in before.counted[name]]
+            )
             failures.append(
                 CriticalFailure(
                     case_id=name,
@@ -161,7 +163,9 @@ def _open(results: Iterable[RunResult], stood: Standing, critical: Mapping[str, 
     And those with a failed run that does not count: what it was held to is another contract than now, or not known.
     """
     least = 1 if isinstance(asked.scheduled, UnsetType) else asked.scheduled
-    counted = {name: [result.outcome for result in its] for name, its in stood.counted.items()}
+    counted: dict[str, list[Outcome]] = {
+        name: [result.outcome for result in its] for name, its in stood.counted.items()
+    }
     uncounted = {result.case_id for result in results if result.outcome == "fail"} - _failed(counted)
     return [name for name in critical if _is_open(counted.get(name), least) or name in uncounted]
 

@@ -50,6 +50,7 @@ def command(
       labadapt compare before.json after.json --cases cases.yaml
     """
     from labadapt.cli.checked import read_cases_file
+    from labadapt.cli.trials import uncollected
     from labadapt.engine.compare import compare
 
     files = [name for name in (baseline_file, candidate_file) if name is not None]
@@ -57,9 +58,10 @@ def command(
     if candidate_file is None:
         _require_two_policies(*policies)
     expand(files, (cases,))  # standard input can be only one of them
-    one, other = _sides(files, policies, None if cases is None else read_cases_file(cases))
-    comparison = compare(one, other, gate=asked["gate"], confidence=asked["confidence"])
-    return report(comparison, form, out)
+    with uncollected():
+        one, other = _sides(files, policies, None if cases is None else read_cases_file(cases))
+        comparison = compare(one, other, gate=asked["gate"], confidence=asked["confidence"])
+        return report(comparison, form, out)
 
 
 def _require_two_policies(baseline: str | None, candidate: str | None) -> None:
