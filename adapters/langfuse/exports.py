@@ -66,6 +66,7 @@ def read_pages(files: Iterable[tuple[str, bytes]], limits: Limits | None = None)
 
 def _documents(name: str, data: bytes) -> list[Any]:
     """The JSON of a file, or one of each line, or the rows of a table."""
+    data = data.removeprefix(b"\xef\xbb\xbf")
     try:
         return [msgspec.json.decode(data)]
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -83,20 +84,27 @@ def _table(name: str, data: bytes) -> list[Row]:
     """The rows of a CSV export, whose cells are text, or JSON where the value has parts."""
     usual = csv.field_size_limit(max(len(data), 1))  # a cell holds a whole output, and 128 KiB are less than some
     try:
-        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"), newline=""), strict=True))
+        rows = list(csv.DictReader(io.StringIO(data.decode(), newline=""), strict=True))
     except (csv.Error, UnicodeDecodeError) as error:
         raise _unknown(name, str(error)) from None
     finally:
         csv.field_size_limit(usual)
     if any(None in row or None in row.values() for row in rows):
         raise _unknown(name, "a line of the table has more or fewer cells than its head")
-    return [{_camel(key): _cell(_camel(key), cell) for key, cell in row.items()} for row in rows]
+    return [_spelt_cells({_camel(key): cell for key, cell in row.items()}) for row in rows]
 
 
-def _cell(key: str, cell: str) -> Any:
+def _spelt_cells(row: dict[str, str]) -> Row:
+    """The values of cells. A run's inputs and outputs are text in every export; those of a dataset have parts."""
+    structured = {*_STRUCTURED, "input", "expectedOutput"} if "datasetId" in row else _STRUCTURED
+    return {key: _cell(cell, structured=key in structured) for key, cell in row.items()}
+
+
+def _cell(cell: str, *, structured: bool) -> Any:
     if cell in {"", "null"}:
         return None
-    return parsed(cell) if key in _STRUCTURED else cell
+    value = parsed(cell) if structured else cell
+    return value if isinstance(value, dict | list) or cell.startswith('"') else cell
 
 
 class _Sorting:
@@ -148,6 +156,8 @@ class _Sorting:
 def _kind(row: Row, name: str | None) -> str:
     for key, kind in _KINDS:
         if key in row:
+            if kind == "dataset" and "timestamp" in row:
+                raise _unknown(name, "a trace without its observations")
             return kind
     raise _unknown(name, f"keys {', '.join(sorted(row)[:10])}")
 
@@ -277,6 +287,7 @@ def _item(row: Row, name: str, key: str) -> Row | None:
         "experimentItemId": item,
         "experimentDatasetId": parsed_text(metadata.get("dataset_id")),
         "experimentItemMetadata": metadata,
+        "experimentMetadata": metadata,  # the SDK writes both into one
     }
 
 

@@ -142,7 +142,8 @@ class _Naming:
         key = self.options.policy_attribute
         if self.options.policy is not None or key is None:
             return self.options.policy or text_of(item, "experimentName")
-        return _from_metadata(self.experiment(item).get("metadata"), key, f"the run {item.get('experimentName')!r}")
+        metadata = self.experiment(item).get("metadata", item.get("experimentMetadata"))
+        return _from_metadata(metadata, key, f"the run {item.get('experimentName')!r}")
 
     def experiment(self, item: Row) -> Row:
         return self.experiments.get(item.get("experimentId", ""), {})
@@ -158,6 +159,8 @@ class _Naming:
 
 def _from_metadata(metadata: Any, key: str, what: str) -> str:
     value = metadata.get(key) if isinstance(metadata, dict) else None
+    if value is None:
+        value = _inside(metadata, key.split("."))  # exports have the nested value itself
     if value is None or value == "":
         raise Refusal(
             Problem(
@@ -168,6 +171,12 @@ def _from_metadata(metadata: Any, key: str, what: str) -> str:
             )
         )
     return text(value)
+
+
+def _inside(value: Any, steps: list[str]) -> Any:
+    for step in steps:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
 
 
 class _Reader:

@@ -153,3 +153,65 @@ def test_a_long_cell_of_a_table_is_read() -> None:
     writer.writerows({k: json.dumps(v) if isinstance(v, dict) else v for k, v in row.items()} for row in rows)
     [run] = convert_pages(read_pages([("observations.csv", text.getvalue().encode())]), OPTIONS).runs
     assert run.steps[0].arguments == {"text": "x" * 200_000}
+
+
+def test_cells_of_a_dataset_have_their_parts() -> None:
+    contract = {"disposition": "answer", "maxCalls": 3}
+    head = "id,datasetId,datasetName,updatedAt,input,expectedOutput,metadata\n"
+    texts = [
+        '"one","d","n","2026-12-01T09:00:00Z"',
+        *(json.dumps(json.dumps(v)) for v in ({"q": 1}, contract, {"a": 1})),
+    ]
+    table = head + ",".join(text.replace('\\"', '""') for text in texts) + "\n"
+    rows = [observation("application", None), *item("one", 5)]
+    files = [("items.csv", table.encode()), ("rows.json", json.dumps(rows).encode())]
+    [run] = convert_pages(read_pages(files), OPTIONS).runs
+    assert msgspec.to_builtins(run.contract) == contract
+
+
+def test_a_byte_order_mark_is_no_content() -> None:
+    rows = [observation("application", None), *item("one", 5)]
+    lines = "\n".join(json.dumps(row) for row in rows)
+    for text in (json.dumps(rows), lines):
+        assert len(convert_pages(read_pages([("x", b"\xef\xbb\xbf" + text.encode())]), OPTIONS).runs) == 1
+
+
+def test_a_trace_without_its_observations_is_refused() -> None:
+    with pytest.raises(Refusal) as refused:
+        convert([{"id": "t", "projectId": "p", "name": "n", "timestamp": "2026-12-01T10:00:00Z"}])
+    [problem] = refused.value.problems
+    assert (problem.code, problem.found) == ("UNKNOWN_FORMAT", "a trace without its observations")
+
+
+def test_metadata_names_case_and_policy_nested_or_flat() -> None:
+    for metadata in ({"tier": {"name": "gold"}, "arm": "b"}, {"tier.name": "gold", "arm": "b"}):
+        rows = [observation("application", None), *item("one", 5)]
+        rows[2]["metadata"] |= metadata
+        named = Options(now_ns=OPTIONS.now_ns, case_attribute="tier.name", policy_attribute="arm")
+        [run] = convert_pages(read_pages([("x", json.dumps(rows).encode())]), named).runs
+        assert (run.case_id, run.policy) == ("gold", "b")
+
+
+# -- whole milliseconds ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "order"),
+    [
+        (("00.100", "00.200"), ("00.200", "00.300"), ["a", "b"]),  # touching
+        (("00.200", "00.300"), ("00.100", "00.200"), ["b", "a"]),
+        (("00.100", "00.100"), ("00.100", "00.200"), ["a", "b"]),  # a tie at the start: the one that ends first
+        (("00.100", "00.100"), ("00.100", "00.100"), ["a", "b"]),  # a tie of everything: the order of ids, and a note
+        (("00.000", "00.100"), ("00.100", "01.000"), ["a", "b"]),  # the whole of the run
+    ],
+)
+def test_calls_that_touch_are_one_after_another(first: Any, second: Any, order: list[str]) -> None:
+    rows = [observation("application", None), *item("one", 5)]
+    tools = [
+        observation(name, "one-task", "TOOL")
+        | {"startTime": f"2026-12-01T10:00:{start}Z", "endTime": f"2026-12-01T10:00:{end}Z"}
+        for name, (start, end) in (("a", first), ("b", second))
+    ]
+    rows = [row for row in rows if row["type"] != "TOOL"] + tools
+    [run] = convert(rows).runs
+    assert [step.tool for step in run.steps] == order
