@@ -84,7 +84,7 @@ def _case(case: CaseComparison) -> Iterator[str]:
 
 def _test(test: CaseTest) -> str:
     if test.evidence == "insufficient evidence":
-        return f"insufficient evidence: the smallest p of so few trials is {p_value(test.smallest_p)}"
+        return f"insufficient evidence: the smallest corrected p of so few trials is {p_value(test.smallest_p)}"
     shown = "shown" if test.evidence == "difference shown" else "not shown"
     return f"{shown} against chance: p {p_value(test.p)}, corrected {p_value(test.adjusted_p)}"
 

@@ -22,6 +22,7 @@ from labadapt.schema.comparison import (
     SideCounts,
     SideName,
     Source,
+    Suite,
 )
 from labadapt.schema.problems import Problem, Refusal
 from labadapt.schema.result import RunResult
@@ -238,7 +239,7 @@ def _doubt(one: _Meeting, test: CaseTest | None) -> str:
     if not one.decided:
         return "what is inconclusive could go either way"
     if test is None or test.evidence == "insufficient evidence":
-        return "so few trials cannot tell a change from chance"
+        return "so few trials cannot tell this from chance"
     return "the trials do not tell this from chance"
 
 
@@ -289,8 +290,9 @@ def gated(comparison: Comparison, gate: GateName) -> Comparison:
     """The same evidence under another gate.
 
     strict: every case is matched and decided, and none is a regression. regressions-only: no regression, and no case
-    in which the record leaves room for one. report-only: passes once anything could be compared. A shown loss over all
-    cases fails both of the former. A gate that could not evaluate does not pass.
+    in which one cannot be ruled out: inconclusive trials, a case that cannot be compared, or a lower rate of so few
+    trials that neither the case nor all together could have shown a loss. report-only: passes once anything could be
+    compared. A shown loss over all cases fails both of the former. A gate that could not evaluate does not pass.
     """
     state, reason, cases = _judged(comparison, gate)
     return structs.replace(comparison, gate=ComparisonGate(name=gate, state=state, reason=reason, cases=cases))
@@ -307,22 +309,37 @@ def _judged(comparison: Comparison, gate: GateName) -> tuple[ComparisonState, st
         return "fails", f"{_number(len(lost), 'regression')}", lost
     if suite.evidence == "difference shown" and suite.worse > suite.better:
         return "fails", "a loss is shown over all cases", []
-    return _without_a_loss(cases, gate)
+    return _strictly(cases) if gate == "strict" else _without_a_loss(cases, suite)
 
 
 _DECIDED = frozenset({"regression", "improvement", "unchanged"})
 
 
-def _without_a_loss(cases: Sequence[CaseComparison], gate: GateName) -> tuple[ComparisonState, str, list[str]]:
-    if gate == "strict":
-        doubtful = [case.case_id for case in cases if case.change not in _DECIDED]
-        what = "inconclusive or unmatched"
-    else:
-        doubtful = [case.case_id for case in cases if case.regression_possible]
-        what = "in which a regression cannot be ruled out"
+def _strictly(cases: Sequence[CaseComparison]) -> tuple[ComparisonState, str, list[str]]:
+    doubtful = [case.case_id for case in cases if case.change not in _DECIDED]
     if doubtful:
+        return "could not evaluate", f"{_number(len(doubtful), 'case')} inconclusive or unmatched", doubtful
+    return "passes", "every case is decided, and none is a regression", []
+
+
+def _without_a_loss(cases: Sequence[CaseComparison], suite: Suite) -> tuple[ComparisonState, str, list[str]]:
+    """A drop that enough trials do not tell from chance is none; one of too few trials may be a regression."""
+    lower = [case for case in cases if case.regression_possible]
+    doubtful = [case.case_id for case in lower if not _tested(case, suite)]
+    if doubtful:
+        what = "in which a regression cannot be ruled out"
         return "could not evaluate", f"{_number(len(doubtful), 'case')} {what}", doubtful
+    if lower:
+        names = [case.case_id for case in lower]
+        return "passes", f"no regression is shown; {_number(len(lower), 'case')} lower by what may be chance", names
     return "passes", "no regression, and nothing that leaves room for one", []
+
+
+def _tested(case: CaseComparison, suite: Suite) -> bool:
+    """Whether all trials are decided, and the case, or all of them together, could have shown a loss."""
+    if case.difference is None or case.test is None:
+        return False
+    return {case.test.evidence, suite.evidence} != {"insufficient evidence"}
 
 
 def _number(count: int, word: str) -> str:

@@ -125,12 +125,20 @@ def tests_of(extremes_by_case: Mapping[str, tuple[Pair, Pair]], alpha: float) ->
     repeated = {case: pairs for case, pairs in extremes_by_case.items() if _repeated(pairs[0])}
     ps = {case: least_telling_p(*pairs) for case, pairs in repeated.items()}
     adjusted = holm(ps)
-    return {case: _test(repeated[case][0], ps[case], adjusted[case], alpha) for case in repeated}
+    smallest = holm({case: _smallest(pairs[0]) for case, pairs in repeated.items()})
+    return {
+        case: CaseTest(
+            p=ps[case],
+            adjusted_p=adjusted[case],
+            smallest_p=smallest[case],
+            evidence=evidence_of(adjusted[case], smallest[case], alpha),
+        )
+        for case in repeated
+    }
 
 
-def _test(pair: Pair, p: float, adjusted: float, alpha: float) -> CaseTest:
-    smallest = fisher_smallest(pair.baseline_trials, pair.candidate_trials)
-    return CaseTest(p=p, adjusted_p=adjusted, smallest_p=smallest, evidence=evidence_of(adjusted, smallest, alpha))
+def _smallest(pair: Pair) -> float:
+    return fisher_smallest(pair.baseline_trials, pair.candidate_trials)
 
 
 def _repeated(pair: Pair) -> bool:

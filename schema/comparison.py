@@ -38,7 +38,10 @@ class CaseTest(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
         Probability, Meta(description="Two-sided p of Fisher's exact test, open trials at their least telling.")
     ]
     adjusted_p: Annotated[Probability, Meta(description="The same after Holm's correction over all repeated cases.")]
-    smallest_p: Annotated[Probability, Meta(description="The smallest p that this many trials could have given.")]
+    smallest_p: Annotated[
+        Probability,
+        Meta(description="The smallest adjustedP that these trials could have given, all cases at their most telling."),
+    ]
     evidence: Annotated[Evidence, Meta(description="shown: adjustedP ≤ alpha. insufficient: smallestP > alpha.")]
 
 

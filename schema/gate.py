@@ -42,7 +42,8 @@ class GateFile(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, re
     ] = UNSET
     confidence: Annotated[float, Meta(gt=0, lt=1, description="Level of intervals, bounds and tests.")] = 0.95
     scheduled: Annotated[
-        Annotated[int, Meta(ge=1)] | UnsetType, Meta(description="Trials of each case that were to be made. Absent: at least one.")
+        Annotated[int, Meta(ge=1)] | UnsetType,
+        Meta(description="Trials of each case that were to be made. Absent: at least one."),
     ] = UNSET
     comparison: Annotated[
         GateName | UnsetType, Meta(description="What is asked of the comparison with a baseline. Absent: nothing.")

@@ -225,6 +225,45 @@ def test_a_gate(before, now, strict, regressions_only, report_only) -> None:
     assert states == [strict, regressions_only, report_only]
 
 
+@pytest.mark.parametrize(
+    ("before", "now", "state", "reason"),
+    [
+        ({"a": "ppppp"}, {"a": "ppppf"}, "passes", "no regression is shown; 1 case lower by what may be chance"),
+        ({"a": "pp"}, {"a": "pf"}, "could not evaluate", "1 case in which a regression cannot be ruled out"),
+        (
+            {"a": "ppppp", "b": "ppppp"},
+            {"a": "ppppi", "b": "ppppp"},
+            "could not evaluate",
+            "1 case in which a regression cannot be ruled out",
+        ),
+        ({"a": "ppppf"}, {"a": "ppppp"}, "passes", "no regression, and nothing that leaves room for one"),
+        (
+            dict.fromkeys("abcdef", "pp"),
+            dict.fromkeys("bcdef", "pp") | {"a": "pf"},
+            "passes",  # six cases together could have shown a loss
+            "no regression is shown; 1 case lower by what may be chance",
+        ),
+        (
+            dict.fromkeys("abcde", "pp"),
+            dict.fromkeys("bcde", "pp") | {"a": "pf"},
+            "could not evaluate",
+            "1 case in which a regression cannot be ruled out",
+        ),
+    ],
+)
+def test_a_lower_rate_of_repeated_trials(before, now, state, reason) -> None:
+    gate = compared(before, now, gate="regressions-only").gate
+    assert (gate.state, gate.reason, gate.cases) == (state, reason, [] if "nothing" in reason else ["a"])
+    assert compared(before, now).gate.state == "could not evaluate"  # strict asks that every case is decided
+
+
+def test_the_design_of_many_cases_is_corrected_for_too() -> None:
+    """Two cases of four trials: 2/70 each, and 4/70 after the correction, whatever they had come to."""
+    tests = [case.test for case in compared({"a": "pppp", "b": "pppp"}, {"a": "ffff", "b": "ffff"}).cases]
+    assert [test.smallest_p for test in tests] == pytest.approx([4 / 70, 4 / 70])
+    assert {test.evidence for test in tests} == {"insufficient evidence"}
+
+
 def test_a_loss_over_all_cases_fails_though_no_case_shows_it() -> None:
     comparison = compared(dict.fromkeys("abcdef", "ppp"), dict.fromkeys("abcdef", "ppf"), gate="regressions-only")
     assert {case.change for case in comparison.cases} == {"inconclusive"}
