@@ -13,6 +13,7 @@ from labadapt.adapters.langfuse.contracts import case_of, joined
 from labadapt.adapters.langfuse.exports import Pages, items_of, parsed, with_roots
 from labadapt.adapters.langfuse.remarks import remarks
 from labadapt.adapters.langfuse.spans import instant, span_of, text
+from labadapt.adapters.langfuse.window import refuse_outliving
 from labadapt.adapters.observation import Observation
 from labadapt.adapters.recognise import Recogniser
 from labadapt.adapters.registry import conventions
@@ -199,6 +200,7 @@ class _Reader:
             rows = self._by_trace.get(trace_id, [])
             tally.read += len(rows)
             traces[trace_id] = [self._observation(row, roots.get(row["id"])) for row in _judges_moved(rows, roots)]
+            refuse_outliving(traces[trace_id], roots)
         return traces
 
     def leave_others(self, items: list[Row], conversion: Conversion, *, derived: bool) -> None:

@@ -215,3 +215,21 @@ def test_calls_that_touch_are_one_after_another(first: Any, second: Any, order: 
     rows = [row for row in rows if row["type"] != "TOOL"] + tools
     [run] = convert(rows).runs
     assert [step.tool for step in run.steps] == order
+
+
+def test_a_call_that_outlives_the_item_is_refused() -> None:
+    rows = [observation("application", None), *item("one", 5)]
+    rows[3]["endTime"] = "2026-12-01T10:00:01.020Z"
+    [refused] = convert(rows).refused
+    [problem] = refused.problems
+    assert (problem.code, problem.message, problem.found) == (
+        "OUT_OF_RANGE_TIMING",
+        'Tool call "one-search" (span one-search) ends 20 ms after its run.',
+        "one-search: 100 to 1020 ms",
+    )
+
+
+def test_a_judges_call_may_outlive_the_item() -> None:
+    rows = [observation("application", None), *item("one", 5)]
+    rows.append(observation("late", "one-ev", "TOOL") | {"endTime": "2026-12-01T10:00:02.000Z"})
+    assert facts(convert(rows)) == [("one", ["one-search"], judged(5))]
