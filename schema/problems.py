@@ -204,9 +204,10 @@ CODES: dict[str, Code] = _table(
             "The status and the server's own message are named; 401 and 403 are about the keys.",
         ),
         "BAD_ANSWER": (
-            "The server answered what its interface does not promise: a web page, other JSON, or a list that does "
-            "not hold together.",
-            "Check that LANGFUSE_BASE_URL is Langfuse itself, of a version that docs/langfuse.md names.",
+            "The server answered, or a saved file holds, what Langfuse's interface does not promise: a web page, other "
+            "JSON, a row without what it must have, or a list that does not hold together.",
+            "Check that LANGFUSE_BASE_URL is Langfuse itself, of a version that docs/langfuse.md names; of a file, "
+            "that it was saved with fields=core,basic,io,metadata and not changed.",
         ),
         "NOT_ON_SERVER": (
             "The server has no dataset or no run of that name, where it was looked for.",
@@ -217,8 +218,10 @@ CODES: dict[str, Code] = _table(
             "Give --run ID, or --trials DIR to have every one as a repetition.",
         ),
         "INCOMPLETE_ANSWER": (
-            "The server does not have the whole run yet: fewer items than it counts, or an item without its trace.",
-            "Langfuse stores what it is sent with a delay: --wait SECONDS waits for it.",
+            "A run is not whole, on the server or in the files: fewer items than it counts, an item without its trace, "
+            "a page that is not there, or a trace that names no run.",
+            "Langfuse stores what it is sent with a delay: --wait SECONDS waits for it. Of files, name all that --save "
+            "wrote.",
         ),
         # -- a bundle, cases or mapping file -----------------------------------------------------------------------
         "NOT_JSON": ("The file is not JSON.", "The place where parsing stopped is named."),
