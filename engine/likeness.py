@@ -34,10 +34,9 @@ def text_of(case: Case) -> str:
 
 
 def _values(value: Any) -> Iterator[str]:
-    """Keys and values of a request, in the order of its keys."""
+    """The values of a request, in the order of its keys; the keys are the format's, or the tool's, and ask nothing."""
     if isinstance(value, dict):
         for key in sorted(value):
-            yield key
             yield from _values(value[key])
     elif isinstance(value, list):
         for one in value:
@@ -56,7 +55,9 @@ def equal_groups(texts: Mapping[str, str]) -> list[Group]:
 
 
 def similar(texts: Mapping[str, str], threshold: float = THRESHOLD) -> Iterator[tuple[str, str, float]]:
-    """The pairs of cases whose texts differ and whose words are alike, with how much; the smaller id first.
+    """Each case whose words are alike to those of a case before it, by id: the most alike one, the case, and how much.
+
+    Only the most alike one (of equals the first), so that a hundred variations of one text are told in 99 lines.
 
     Prefix filtering (Bayardo, Ma and Srikant 2007, WWW): with words from rare to common, two sets that are alike share
     one of the first n - ceil(threshold·n) + 1, so that only those are looked up.
@@ -66,10 +67,11 @@ def similar(texts: Mapping[str, str], threshold: float = THRESHOLD) -> Iterator[
     index: dict[str, list[str]] = defaultdict(list)
     for case in sorted(words):
         prefix = _prefix(words[case], seen, threshold)
-        for other in sorted({one for word in prefix for one in index[word]}):
-            likeness = _jaccard(words[case], words[other])
-            if likeness >= threshold:
-                yield other, case, likeness
+        near = {one: _jaccard(words[case], words[one]) for word in prefix for one in index[word]}
+        if near:
+            other = min(near, key=lambda one: (-near[one], one))
+            if near[other] >= threshold:
+                yield other, case, near[other]
         for word in prefix:
             index[word].append(case)
 
