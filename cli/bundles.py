@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from labadapt import __version__
 from labadapt.schema.codec import bundle_parts, encode_run
@@ -34,20 +36,36 @@ def trial_files(runs: Iterable[Run]) -> Iterator[tuple[str, Iterator[bytes]]]:
     return ((f"trial-{number:04}.json", bundle_bytes(trial)) for number, trial in enumerate(trials, 1))
 
 
-def shard_files(runs: Iterable[Run]) -> Iterator[tuple[str, Iterator[bytes]]]:
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """One bundle of several: its file, its parts, how many runs it holds, and the case and policy of both ends."""
+
+    file: str
+    parts: Iterator[bytes]
+    runs: int
+    first: tuple[str, str]
+    last: tuple[str, str]
+
+
+def shards(runs: Iterable[Run]) -> Iterator[Packed]:
     """Bundles that each fit the workbench's limits, where a single run does; names are counted."""
-    shards = _shards(encode_run(run) for run in runs)
-    return ((f"bundle-{number:04}.json", _framed(shard)) for number, shard in enumerate(shards, 1))
+    encoded = (((run.case_id, run.policy), encode_run(run)) for run in runs)
+    for number, shard in enumerate(_shards(encoded), 1):
+        parts = _framed(run for _, run in shard)
+        yield Packed(f"bundle-{number:04}.json", parts, len(shard), shard[0][0], shard[-1][0])
 
 
-def _shards(encoded: Iterable[bytes]) -> Iterator[list[bytes]]:
-    shard: list[bytes] = []
+_Encoded: TypeAlias = tuple[tuple[str, str], bytes]
+
+
+def _shards(encoded: Iterable[_Encoded]) -> Iterator[list[_Encoded]]:
+    shard: list[_Encoded] = []
     size = _FRAME_BYTES
-    for run in encoded:
+    for pair, run in encoded:
         if shard and (len(shard) == SHARD_RUNS or size + len(run) + 2 > SHARD_BYTES):
             yield shard
             shard, size = [], _FRAME_BYTES
-        shard.append(run)
+        shard.append((pair, run))
         size += len(run) + 2
     if shard:
         yield shard

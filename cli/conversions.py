@@ -134,12 +134,13 @@ def _withheld(conversion: "Conversion", wish: Wish, session: Session) -> bool:
 
 
 def _write(runs: "list[Run]", wish: Wish) -> None:
-    from labadapt.cli.bundles import bundle_bytes, shard_files, trial_files
+    from labadapt.cli.bundles import bundle_bytes, shards, trial_files
+    from labadapt.cli.manifests import with_manifest
 
     if wish.trials is not None:
         write_folder(wish.trials, trial_files(runs))
     elif wish.out_dir is not None:
-        write_folder(wish.out_dir, shard_files(runs))
+        write_folder(wish.out_dir, with_manifest(shards(runs)))
     elif wish.out is not None or not wish.check:
         write(wish.out, bundle_bytes(runs))
 

@@ -53,12 +53,14 @@ def _matching(pattern: str) -> list[str]:
 
 def _files_below(folder: Path) -> list[str]:
     everything = sorted(path for path in folder.rglob("*") if path.is_file())
-    files = [str(path) for path in everything if not _hidden(path.relative_to(folder))]
+    files = [path for path in everything if not _hidden(path.relative_to(folder))]
     if hidden := len(everything) - len(files):
         session().say(f"note: {hidden} hidden {'file' if hidden == 1 else 'files'} of a directory left out")
     if not files:
         raise Refusal(_unreadable(str(folder), "the directory holds no file", "Name the folder of the export."))
-    return files
+    from labadapt.cli.manifests import held
+
+    return [str(path) for path in held(folder, files)]
 
 
 def _hidden(path: Path) -> bool:

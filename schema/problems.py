@@ -226,6 +226,10 @@ CODES: dict[str, Code] = _table(
         # -- a bundle, cases or mapping file -----------------------------------------------------------------------
         "NOT_JSON": ("The file is not JSON.", "The place where parsing stopped is named."),
         "NOT_YAML": ("The file is not YAML 1.2, TOML or JSON.", "The line where parsing stopped is named."),
+        "BAD_MANIFEST": (
+            "A folder of bundles is not what its manifest lists: a bundle is missing, changed or unknown.",
+            "Convert again into a new folder; to read single bundles all the same, name them one by one.",
+        ),
         "NOT_A_BUNDLE": (
             "The file is an export of traces, where a run bundle is asked for.",
             "Convert it first: labadapt convert FILE | labadapt check -",

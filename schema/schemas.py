@@ -11,7 +11,17 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import msgspec
 
 SchemaName: TypeAlias = Literal[
-    "bundle", "result", "cases", "mapping", "reliability", "comparison", "coverage", "gate", "decision", "langfuse-item"
+    "bundle",
+    "result",
+    "cases",
+    "mapping",
+    "reliability",
+    "comparison",
+    "coverage",
+    "gate",
+    "decision",
+    "langfuse-item",
+    "manifest",
 ]
 SCHEMA_NAMES: tuple[SchemaName, ...] = get_args(SchemaName)
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -30,6 +40,7 @@ _ROOTS = {
     "coverage": ("Coverage", "labadapt coverage report, version 1"),
     "gate": ("GateFile", "labadapt gate file, version 1"),
     "decision": ("Decision", "labadapt gate decision, version 1"),
+    "manifest": ("Manifest", "labadapt manifest of a folder of bundles, version 1"),
     "langfuse-item": ("LangfuseItem", "labadapt contract in a Langfuse dataset item, version 1"),
 }
 

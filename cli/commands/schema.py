@@ -21,6 +21,7 @@ NAMES = (
     "gate",
     "decision",
     "langfuse-item",
+    "manifest",
 )
 
 

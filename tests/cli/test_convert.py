@@ -152,7 +152,7 @@ def test_repetitions_are_refused_and_written_apart_as_trials(labadapt, folder: P
 def test_the_names_in_a_folder_come_from_nothing_in_the_input(labadapt, folder: Path) -> None:
     done = labadapt("otlp", "good.pb", "--case", "../../escape", "--policy", "/etc/passwd", "--out-dir", "out")
     assert done.returncode == 0
-    assert names(folder / "out") == ["bundle-0001.json"]
+    assert names(folder / "out") == ["bundle-0001.json", "manifest.json"]
     assert json.loads((folder / "out" / "bundle-0001.json").read_text())["runs"][0]["caseId"] == "../../escape"
 
 
