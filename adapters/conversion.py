@@ -17,6 +17,8 @@ Nested: TypeAlias = Literal["refuse", "outer", "leaf"]
 class Options:
     """How to convert. `case` and `policy` are fixed names; `case_attribute` and `policy_attribute` are attribute keys.
 
+    `group_by`: the attribute whose value joins the runs that carry it, each a turn of one conversation, to one run.
+
     `now_ns` is the time now in nanoseconds since 1970. `version` is that of the program, written into provenance.
     `source_options` are those that the source itself declares (`SourceOption`), by the name of their flag.
     `trials`: repetitions of a case and policy are wanted, and no `DUPLICATE_PAIR`; whoever asks writes them apart.
@@ -29,6 +31,7 @@ class Options:
     case_attribute: str | None = None
     policy: str | None = None
     policy_attribute: str | None = None
+    group_by: str | None = None
     nested: Nested = "refuse"
     limits: Limits = field(default_factory=Limits)
     version: str = ""

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import msgspec
 from labadapt.adapters.cases import attach
 from labadapt.adapters.conversion import Conversion, Options, RefusedRun
+from labadapt.adapters.grouping import Turns
 from labadapt.adapters.identity import Matcher, identify, label, matchers
 from labadapt.adapters.join import RunSpans, Trace, join_trace
 from labadapt.adapters.mapping import rules
@@ -73,6 +74,7 @@ def read_traces(
         installed().admitted() if conventions is None else conventions,
         case_attribute=options.case_attribute,
         policy_attribute=options.policy_attribute,
+        group_by=options.group_by,
         keep_input=viewed,
         keep_attributes=viewed,
     )
@@ -162,8 +164,14 @@ def assemble(traces: Traces, options: Options, tally: Tally, source: str = "") -
     """
     way = Way(rules(options.mapping), options.nested, source, options.version)
     assembly = _Assembly(options, way, matchers(options.cases), tally)
+    turns = Turns()
     for trace_id in sorted(traces):
-        _add_trace(assembly, join_trace(trace_id, traces.pop(trace_id)))
+        trace = join_trace(trace_id, traces.pop(trace_id))
+        if options.group_by is not None:
+            turns.take(trace)
+        _add_trace(assembly, trace)
+    for spans in turns.conversations(options.group_by or ""):
+        _add_run(assembly, spans)
     made = sorted(assembly.made, key=_order)
     if not options.trials:
         made = _without_repetitions(assembly, made)

@@ -34,7 +34,8 @@ class RunSpans(msgspec.Struct):
 
     `root` is None where the run's root is missing and several spans stand at its top. `children` covers the whole
     trace, by span id of the parent. `missing` holds the ids of parents that are not in the input, `notes` what a
-    person should read, `problems` what refuses the run.
+    person should read, `problems` what refuses the run. `traces` and
+    `grouped_by`: of a conversation, the traces that are its turns, and the attribute that says so.
     """
 
     trace_id: str
@@ -45,16 +46,22 @@ class RunSpans(msgspec.Struct):
     stray: bool = False
     notes: tuple[str, ...] = ()
     problems: list[Problem] = msgspec.field(default_factory=list)
+    traces: tuple[str, ...] = ()
+    grouped_by: str = ""
 
 
 class Trace(msgspec.Struct):
-    """What a trace came to: its runs, the spans left aside by reason, and, for a trace that is refused whole, why."""
+    """What a trace came to: its runs, the spans left aside by reason, and, for a trace that is refused whole, why.
+
+    `refused_groups`: the conversations that lack a turn by that.
+    """
 
     trace_id: str
     runs: list[RunSpans] = msgspec.field(default_factory=list)
     aside: dict[str, int] = msgspec.field(default_factory=dict)
     problems: tuple[Problem, ...] = ()
     refused_spans: int = 0
+    refused_groups: frozenset[str] = frozenset()
 
     def leave(self, reason: str, count: int = 1) -> None:
         """Count spans left aside for a reason."""
@@ -231,6 +238,7 @@ def _cyclic(
         ),
         *(conflict.problem for conflict in conflicts),
     )
+    trace.refused_groups = frozenset(span.group[1] for span in spans.values() if span.group is not None)
     trace.refused_spans = len(spans) + sum(conflict.copies - 1 for conflict in conflicts)
     return trace
 

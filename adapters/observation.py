@@ -50,10 +50,10 @@ class Observation(msgspec.Struct, kw_only=True, gc=False):
     Identity and times are those of `labadapt.adapters.span.Span`. `role` is what the span is; `reason` says why an
     ``aside`` one is no call. `call` stands with role ``tool``; with role ``aside`` it says what the span tells of the
     call of the tool span around it, of which it is a part. `case_id` and `policy` hold ``(rank, value)``
-    candidates, smaller rank first. `output` is the agent's or model's final message where it was recorded: a
-    decoded JSON object, or text. `input` is what the agent was asked, for `match` in a cases file; it never reaches
-    a bundle. `digest` identifies the content that was read, so that an exact duplicate is told from a conflicting
-    one. `problem` refuses the run that needs this span.
+    candidates, smaller rank first; `group` is such a candidate of the attribute by which runs are grouped. `output`
+    is the agent's or model's final message where it was recorded: a decoded JSON object, or text. `input` is what the
+    agent was asked, for `match` in a cases file; it never reaches a bundle. `digest` identifies the content that
+    was read, so that an exact duplicate is told from a conflicting one. `problem` refuses the run that needs this span.
     """
 
     trace_id: str
@@ -69,6 +69,7 @@ class Observation(msgspec.Struct, kw_only=True, gc=False):
     call: Call | None = None
     case_id: tuple[int, str] | None = None
     policy: tuple[int, str] | None = None
+    group: tuple[int, str] | None = None
     output: Any = UNSET
     lab_output: Any = UNSET
     infrastructure: str = ""

@@ -58,16 +58,18 @@ class Recogniser:
     """Makes one `Observation` of each span.
 
     `case_attribute` and `policy_attribute` are attribute keys that name a run's case and policy before all others.
+    `group_by` is the attribute whose value is kept as `Observation.group`.
     `keep_input` keeps what the agent was asked and its final message as text, for a `match` or an expression;
     `keep_attributes` keeps all attributes of the span. `wanted` is what a source must materialise.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an attribute, or a kind of content, that a caller asks for
         self,
         conventions: Sequence[Convention],
         *,
         case_attribute: str | None = None,
         policy_attribute: str | None = None,
+        group_by: str | None = None,
         keep_input: bool = False,
         keep_attributes: bool = False,
     ) -> None:
@@ -76,6 +78,7 @@ class Recogniser:
         self._conventions = ordered
         self._case_keys = (case_attribute,) if case_attribute else _CASE_KEYS
         self._policy_keys = (policy_attribute,) if policy_attribute else _POLICY_KEYS
+        self._group_keys = (group_by,) if group_by else ()
         self._case_set = frozenset(self._case_keys)
         # Every span of an item carries the item's id, evaluators and what surrounds it too: only its root is the run.
         self._beside_item = tuple(key for key in self._case_keys if key != _ITEM)
@@ -90,7 +93,7 @@ class Recogniser:
         self._plans: dict[Any, Plan] = {}
         self._names = frozenset(name for match in conditions for name in match.names)
         self._prefixes = tuple(sorted({prefix for match in conditions for prefix in match.name_prefixes}))
-        keys = {*self._case_keys, _ITEM_ROOT, *self._policy_keys, *self._deciding, *present, *absent}
+        keys = {*self._case_keys, _ITEM_ROOT, *self._policy_keys, *self._group_keys, *self._deciding, *present, *absent}
         self.wanted = _wanted(ordered, frozenset(keys), inputs=keep_input, everything=keep_attributes)
 
     def recognise(self, span: Span) -> Observation:
@@ -126,6 +129,8 @@ class Recogniser:
             observation.case_id = _candidate(self._case_keys if at_root else self._beside_item, span)
         if role == "agent" or not span.parent_id:
             observation.policy = _candidate(self._policy_keys, span)
+        if self._group_keys:
+            observation.group = _candidate(self._group_keys, span)
         if span.status_code == 2 and role != "tool":
             said = attributes.get("langfuse.observation.status_message")  # without the exception's type before it
             observation.failed, observation.failure = True, said if isinstance(said, str) else span.status_message

@@ -561,6 +561,8 @@ def _provenance(work: _Work) -> dict[str, Any]:
         "spanIds": [tool.span_id for tool in work.arranged.kept],
         "recordedStart": rfc3339(work.start_ns),
     }
+    if run.grouped_by:
+        provenance |= {"groupedBy": run.grouped_by, "traceIds": list(run.traces)}
     if run.root is not None:
         provenance["rootSpanId"] = run.root.span_id
     fields = _foreign_fields(work)

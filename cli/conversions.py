@@ -29,6 +29,7 @@ class Wish:
     mapping: str | None = None
     policy: str | None = None
     policy_attribute: str | None = None
+    group_by: str | None = None
     case: str | None = None
     case_attribute: str | None = None
     out: str | None = None
@@ -107,6 +108,7 @@ def _options(wish: Wish) -> "Options":
         case_attribute=wish.case_attribute,
         policy=wish.policy,
         policy_attribute=wish.policy_attribute,
+        group_by=wish.group_by,
         nested=wish.nested,
         limits=Limits() if wish.max_size is None else Limits(max_size=wish.max_size),
         version=__version__,

@@ -82,6 +82,11 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
     click.option("--policy-attribute", metavar="KEY", help="The attribute that names a run's policy."),
     click.option("--case", metavar="NAME", help="The case of every run."),
     click.option("--case-attribute", metavar="KEY", help="The attribute that names a run's case."),
+    click.option(
+        "--group-by",
+        metavar="KEY",
+        help="Join the traces that carry one value of this attribute (session.id, gen_ai.conversation.id) to one run.",
+    ),
     click.option("--out", metavar="FILE", type=FILE, help="Write the bundle here, at once or not at all."),
     click.option(
         "--out-dir", metavar="DIR", type=DIRECTORY, help="Write bundles that each fit the workbench into a new folder."

@@ -244,3 +244,16 @@ def test_lint_names_every_fault_with_its_line(labadapt, folder: Path) -> None:
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.count("error[") == 2
     assert done.stdout.count("cases.yaml: line 9") == 2
+
+
+def test_traces_of_one_conversation_are_one_run_on_request(labadapt, tmp_path: Path) -> None:
+    turns = [SAMPLES / "02_timeout_recovered.pb", SAMPLES / "01_supported.pb"]
+    assert len(json.loads(labadapt("otlp", *turns).stdout)["runs"]) == 2
+    done = labadapt("otlp", *turns, "--group-by", "service.name")
+    assert done.returncode == 0
+    [run] = json.loads(done.stdout)["runs"]
+    assert run["provenance"]["groupedBy"] == "service.name"
+    assert len(run["provenance"]["traceIds"]) == 2
+    assert len(run["steps"]) == 3
+    assert "note: turns of one service.name are one run (trace" in done.stderr
+    assert labadapt("otlp", *reversed(turns), "--group-by", "service.name").stdout == done.stdout
