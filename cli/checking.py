@@ -37,18 +37,30 @@ def joined(parts: Sequence[Results]) -> Results:
     )
 
 
-def report(results: Results, form: str, *, beside: bool = False) -> Status:
-    """Print the verdict in the form asked for; `beside` something else on standard output, on standard error."""
+def report(results: Results, form: str, *, beside: bool = False, files: Sequence[str | None] = ()) -> Status:
+    """Print the verdict in the form asked for; `beside` something else on standard output, on standard error.
+
+    `files` names the bundle of each run, for the forms that point into files.
+    """
     if form == "json":
         from labadapt.schema.codec import encode_results
 
         data = encode_results(results)
         complain(data.decode().rstrip("\n")) if beside else show_bytes(data)
     else:
+        (complain if beside else show)(_rendered(results, form, files))
+    return status_of(results.summary)
+
+
+def _rendered(results: Results, form: str, files: Sequence[str | None]) -> str:
+    if form == "text":
         from labadapt.cli.verdicts import render_results
 
-        (complain if beside else show)(render_results(results))
-    return status_of(results.summary)
+        return render_results(results)
+    from labadapt import __version__
+    from labadapt.cli.formats import of_results, render
+
+    return render(of_results(results, version=__version__, files=files), form)
 
 
 def save(results: Results, name: str | None) -> None:

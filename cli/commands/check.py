@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 @click.option("--cases", metavar="FILE", type=FILE, help="Take requests and contracts from this cases file.")
 @click.option("--policy", "policies", metavar="NAME", multiple=True, help="Only runs of this policy; may be repeated.")
 @out("Write the result file (JSON) here as well.")
-@output_format("text", "json")
+@output_format("text", "json", "junit", "sarif", "github", "markdown")
 @common
 def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...], out: str | None, form: str) -> int:
     """Check every run of each bundle FILE against its contract.
@@ -34,16 +34,23 @@ def command(files: tuple[str, ...], cases: str | None, policies: tuple[str, ...]
     from labadapt.engine.check import check_bundle
     from msgspec import UNSET
 
-    bundles = gather(read_bundle, expand(files, (cases,)))
+    names = expand(files, (cases,))
+    bundles = gather(read_bundle, names)
     _require_policies(policies, bundles)
     if cases is not None:
         bundles = _with_cases(bundles, cases)
     chosen = [_of_policies(bundle, policies) for bundle in bundles]
     results = joined([check_bundle(bundle, version=__version__) for bundle in chosen if bundle.runs])
     save(results, out)
-    status = report(results, form, beside=out == STANDARD_STREAM)
+    places = [place for name, bundle in zip(names, chosen, strict=True) for place in [_place(name)] * len(bundle.runs)]
+    status = report(results, form, beside=out == STANDARD_STREAM, files=places)
     say_how_to_add_contracts(sum(run.contract is UNSET for bundle in chosen for run in bundle.runs))
     return status
+
+
+def _place(name: str) -> str | None:
+    """The bundle as it was named; standard input is no file."""
+    return None if name == STANDARD_STREAM else name
 
 
 def _require_policies(policies: tuple[str, ...], bundles: "list[Bundle]") -> None:

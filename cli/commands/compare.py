@@ -31,7 +31,7 @@ GATES = ("strict", "regressions-only", "report-only")  # said again here, so tha
     help="Level of intervals and tests.",
 )
 @out("Write the comparison (JSON) here as well.")
-@output_format("text", "json")
+@output_format("text", "json", "junit", "sarif", "github", "markdown")
 @common
 def command(
     baseline_file: str, candidate_file: str | None, cases: str | None, out: str | None, form: str, **asked: Any
@@ -90,10 +90,12 @@ def _sides(
 
 def report(comparison: "Comparison", form: str, out: str | None) -> int:
     """Print and save the comparison; gives the exit status of its gate."""
+    from labadapt import __version__
     from labadapt.cli.comparisons import render
+    from labadapt.cli.formats import of_comparison
     from labadapt.cli.reports import deliver
 
-    deliver(comparison, form, render, out)
+    deliver(comparison, form, render, out, lambda made: of_comparison(made, version=__version__))
     return status_of(comparison)
 
 

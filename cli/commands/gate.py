@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--at-least", metavar="RATE", type=Rate(0, 1), help="Least rate of routine success.")
 @click.option("--review-minutes", metavar="N", type=Rate(0), help="Minutes that people spent on reviewing these runs.")
 @out("Write the decision (JSON) here as well.")
-@output_format("text", "json")
+@output_format("text", "json", "junit", "sarif", "github", "markdown")
 @common
 def command(files: tuple[str, ...], cases: str, config: str | None, out: str | None, form: str, **asked: Any) -> int:
     """Decide whether the policy of each RESULT may be promoted.
@@ -37,8 +37,10 @@ def command(files: tuple[str, ...], cases: str, config: str | None, out: str | N
     Example:
       labadapt gate after.json --cases cases.yaml --config gate.toml --baseline before.json
     """
+    from labadapt import __version__
     from labadapt.cli.checked import of_policy, read_cases_file, read_checked
     from labadapt.cli.decisions import render
+    from labadapt.cli.formats import of_decision
     from labadapt.cli.gatefiles import read_gate_file
     from labadapt.cli.reports import deliver
     from labadapt.engine.gate import decide
@@ -50,7 +52,7 @@ def command(files: tuple[str, ...], cases: str, config: str | None, out: str | N
     if before:
         baseline = of_policy(read_checked(before, read), asked["baseline_policy"], "--baseline-policy")
     decision = decide(candidate, read, gate, baseline=baseline)
-    deliver(decision, form, render, out)
+    deliver(decision, form, render, out, lambda made: of_decision(made, version=__version__))
     return status_of(decision)
 
 
