@@ -91,9 +91,13 @@ def of_comparison(comparison: Comparison, *, version: str) -> Report:
 
 
 def of_decision(decision: Decision, *, version: str) -> Report:
-    """One entry for each thing asked, one for each critical failure, and one for the decision."""
+    """One entry for each thing asked, one for each critical failure, and one for the decision.
+
+    What is not asked for is no entry, because it neither holds nor fails; the summary names it.
+    """
     outcome = _DECISIONS[decision.decision]
-    summary = f"{decision.policy}: {decision.decision}"
+    unasked = [part.name for part in decision.parts if part.state == "not asked for"]
+    summary = f"{decision.policy}: {decision.decision}" + (f"; not asked for: {', '.join(unasked)}" if unasked else "")
     failures = (
         Entry(
             f"critical failures of {decision.policy}",
@@ -105,19 +109,14 @@ def of_decision(decision: Decision, *, version: str) -> Report:
         )
         for failure in decision.critical_failures
     )
-    parts = (_of_part(part, decision.policy) for part in decision.parts)
+    parts = (_of_part(part, decision.policy) for part in decision.parts if part.state in _PARTS)
     whole = Entry("gate", "decision", outcome, decision.decision, summary, rule="gate")
     return Report("gate", version, summary, outcome, (*failures, *parts, whole))
 
 
 _GATES: dict[str, Outcome] = {"passes": "pass", "fails": "fail", "could not evaluate": "inconclusive"}
 _DECISIONS: dict[str, Outcome] = {"promote": "pass", "block": "fail", "not enough evidence": "inconclusive"}
-_PARTS: dict[str, Outcome] = {
-    "met": "pass",
-    "not met": "fail",
-    "not enough evidence": "inconclusive",
-    "not asked for": "pass",
-}
+_PARTS: dict[str, Outcome] = {"met": "pass", "not met": "fail", "not enough evidence": "inconclusive"}
 _CHANGES: dict[str, Outcome] = {
     "regression": "fail",
     "improvement": "pass",

@@ -104,7 +104,10 @@ def _plain(text: str) -> str:
 
 def _location(entry: Entry, pointer: str) -> dict[str, Any]:
     """The bundle as it was named, and in it the run, and in the run the place."""
-    logical = {"name": entry.name, "fullyQualifiedName": f"{entry.group}/{entry.name}#{pointer}"}
+    logical = {
+        "name": printable(entry.name),
+        "fullyQualifiedName": printable(f"{entry.group}/{entry.name}#{pointer}"),
+    }
     location: dict[str, Any] = {"logicalLocations": [logical]}
     if entry.file is not None:
         uri = quote(entry.file.replace("\\", "/"), safe="/", errors="surrogatepass")
