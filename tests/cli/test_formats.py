@@ -3,14 +3,16 @@
 import json
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 from xml.etree import ElementTree
 
 import jsonschema
 import pytest
 from labadapt import __version__
 from labadapt.cli.formats import FORMATS, Detail, Entry, Report, of_results, render
-from labadapt.schema.result import CheckResult, Results, RunResult, Summary
+from labadapt.cli.formats.sarif import RULES
+from labadapt.schema.gate import Part
+from labadapt.schema.result import CheckId, CheckResult, Results, RunResult, Summary
 from lxml import etree
 from markdown_it import MarkdownIt
 
@@ -243,3 +245,12 @@ def test_a_gate(labadapt, golden, tmp_path: Path, run: dict[str, Any], form: str
     if require:
         require(done.stdout)
     golden(HERE / "golden" / "formats" / f"gate.{form}.txt", unversioned(done.stdout))
+
+
+def test_every_check_and_part_has_a_rule_with_help() -> None:
+    checks = {"disposition", "call_budget", "read_only", "evidence", "expected_value", "required_actions"}
+    checks |= {"forbidden_actions", "expected_state", "deadline"}
+    parts = {"critical failures", "routine quality", "holdout quality", "coverage", "comparison", "review", "cost"}
+    assert set(RULES) == checks | parts | {"outcome", "gate"}
+    assert set(get_args(CheckId)) == checks
+    assert set(get_args(get_type_hints(Part)["name"])) == parts
