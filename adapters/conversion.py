@@ -1,6 +1,6 @@
 """What a conversion is asked for, and what it gives back."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -56,10 +56,12 @@ class Conversion:
 
     ``tally.read == tally.used + sum(tally.aside.values())`` always holds; spans of refused runs are left aside with the
     reason ``refused: CODE``. `undeclared` names the tools whose operation nobody declared. `notes` are for people.
+    `without_contract` counts the runs that have none. `runs` may read each run from disk when it is asked for.
     """
 
-    runs: list[Run]
+    runs: Sequence[Run]
     refused: list[RefusedRun]
     tally: Tally
     undeclared: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    without_contract: int = 0

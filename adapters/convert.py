@@ -3,9 +3,11 @@
 Of every span only the small `Observation` is kept. The sum always holds: spans read = spans used + spans left aside.
 """
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from itertools import chain, groupby
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 from labadapt.adapters.cases import attach
@@ -13,16 +15,14 @@ from labadapt.adapters.conversion import Conversion, Options, RefusedRun
 from labadapt.adapters.grouping import Turns
 from labadapt.adapters.identity import Matcher, identify, label, matchers
 from labadapt.adapters.join import RunSpans, Trace, join_trace
+from labadapt.adapters.keeping import Held, Keeping, Made, Observations, Runs, Traces
 from labadapt.adapters.mapping import rules
-from labadapt.adapters.observation import Observation
-from labadapt.adapters.sequence import Identity, Sequenced, Way, sequence
+from labadapt.adapters.sequence import Identity, Way, sequence
 from labadapt.adapters.span import Convention, Input, Reading, Source, Tally
-from labadapt.schema.model import Run
 from labadapt.schema.problems import Problem, Refusal, Where
 from msgspec import UNSET
 
 SourceChoice: TypeAlias = Callable[[Input], Source]
-Traces: TypeAlias = dict[str, list[Observation]]
 
 UNKNOWN_NAME = Identity("", "")
 
@@ -32,23 +32,34 @@ def convert(
     source: Source | SourceChoice,
     options: Options,
     conventions: Sequence[Convention] | None = None,
+    keeping: Keeping | None = None,
 ) -> Conversion:
     """Convert inputs to runs; spans are joined across all of them.
 
     `source` reads every input, or is asked for each input which source reads it (it may look at the stream, not
-    consume it). `conventions`: those installed, unless others are given. Refused runs are in the conversion; raised
-    are only refusals of the input itself, `NO_SPANS` and `NO_RUNS` among them.
+    consume it). `conventions`: those installed, unless others are given. `keeping`: where observations and runs wait,
+    in memory unless another place is given. Refused runs are in the conversion; raised are only refusals of the input
+    itself, `NO_SPANS` and `NO_RUNS` among them.
     """
+    keeping = keeping or Held()
     tally = Tally()
     files: list[str] = []
-    traces, names = read_traces(named(inputs, files), source, options, conventions, tally)
+    names = read_traces(named(inputs, files), source, options, conventions, Into(tally, keeping.observations))
     where = Where(file=files[0]) if len(files) == 1 else Where()
     if not tally.read:
         raise Refusal(_no_spans(tally, where))
-    conversion = assemble(traces, options, tally, "+".join(sorted(names)))
+    conversion = assembled(keeping, options, tally, "+".join(sorted(names)))
     if not conversion.runs and not conversion.refused:
         raise Refusal(_no_runs(tally, where))
     return conversion
+
+
+@dataclass(frozen=True, slots=True)
+class Into:
+    """What receives what is read: the count of it, and its observations."""
+
+    tally: Tally
+    observations: Observations
 
 
 def named(inputs: Iterable[Input], files: list[str]) -> Iterator[Input]:
@@ -63,9 +74,9 @@ def read_traces(
     source: Source | SourceChoice,
     options: Options,
     conventions: Sequence[Convention] | None,
-    tally: Tally,
-) -> tuple[Traces, set[str]]:
-    """Read inputs to the observations of each trace, and the names of the sources that read them."""
+    into: "Into",
+) -> set[str]:
+    """Read inputs into what counts and keeps; returns the names of the sources that read them."""
     from labadapt.adapters.recognise import Recogniser
     from labadapt.adapters.registry import conventions as installed
 
@@ -80,25 +91,20 @@ def read_traces(
     )
     reading = Reading(
         wanted=recogniser.wanted,
-        tally=tally,
+        tally=into.tally,
         limits=options.limits,
         now_ns=options.now_ns,
         options=options.source_options,
     )
     recognise = recogniser.recognise
-    traces: Traces = {}
+    add = into.observations.add
     names: set[str] = set()
     for item in inputs:
         chosen = source if isinstance(source, Source) else source(item)
         names.add(chosen.name)
         for span in chosen.decode(item, reading):
-            observation = recognise(span)
-            same = traces.get(observation.trace_id)
-            if same is None:
-                traces[observation.trace_id] = [observation]
-            else:
-                same.append(observation)
-    return traces, names
+            add(recognise(span))
+    return names
 
 
 def needs_view(options: Options) -> bool:
@@ -134,16 +140,6 @@ def _no_runs(tally: Tally, where: Where) -> Problem:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-class _Made(msgspec.Struct, frozen=True):
-    """A run, and of its spans only what is told of them; the spans themselves are let go."""
-
-    run: Run
-    sequenced: Sequenced
-    trace_id: str
-    span_id: str
-    spans: int
-
-
 @dataclass(slots=True)
 class _Assembly:
     """What is built up trace by trace."""
@@ -152,9 +148,11 @@ class _Assembly:
     way: Way
     matching: tuple[Matcher, ...]
     tally: Tally
-    made: list[_Made] = field(default_factory=list)
+    runs: Runs
     refused: list[RefusedRun] = field(default_factory=list)
-    notes: dict[str, list[str]] = field(default_factory=dict)
+    notes: dict[str, tuple[int, str]] = field(default_factory=dict)
+    undeclared: set[str] = field(default_factory=set)
+    bare: int = 0
 
 
 def assemble(traces: Traces, options: Options, tally: Tally, source: str = "") -> Conversion:
@@ -162,33 +160,31 @@ def assemble(traces: Traces, options: Options, tally: Tally, source: str = "") -
 
     The same observations give the same conversion, whatever their order and the order of the traces.
     """
+    return assembled(Held(traces), options, tally, source)
+
+
+def assembled(keeping: Keeping, options: Options, tally: Tally, source: str) -> Conversion:
+    """The same of observations that are kept anywhere; so are the runs."""
     way = Way(rules(options.mapping), options.nested, source, options.version)
-    assembly = _Assembly(options, way, matchers(options.cases), tally)
+    assembly = _Assembly(options, way, matchers(options.cases), tally, keeping.runs)
     turns = Turns()
-    for trace_id in sorted(traces):
-        trace = join_trace(trace_id, traces.pop(trace_id))
+    for trace_id, observations in keeping.observations.traces():
+        trace = join_trace(trace_id, observations)
         if options.group_by is not None:
             turns.take(trace)
         _add_trace(assembly, trace)
     for spans in turns.conversations(options.group_by or ""):
         _add_run(assembly, spans)
-    made = sorted(assembly.made, key=_order)
-    if not options.trials:
-        made = _without_repetitions(assembly, made)
-    for one in made:
-        _account(assembly, one)
+    kept = _kept(assembly)
     assembly.refused.sort(key=lambda refused: (refused.case_id, refused.policy, refused.trace_id))
     return Conversion(
-        runs=[one.run for one in made],
+        runs=keeping.runs.chosen(kept),
         refused=assembly.refused,
         tally=tally,
-        undeclared=sorted({tool for one in made for tool in one.sequenced.undeclared}),
+        undeclared=sorted(assembly.undeclared),
         notes=_told(assembly.notes),
+        without_contract=assembly.bare,
     )
-
-
-def _order(one: _Made) -> tuple[str, str, int, str, str]:
-    return (one.run.case_id, one.run.policy, one.sequenced.start_ns, one.trace_id, one.span_id)
 
 
 def _add_trace(assembly: _Assembly, trace: Trace) -> None:
@@ -211,7 +207,7 @@ def _add_run(assembly: _Assembly, spans: RunSpans) -> None:
         _refuse(assembly, identity, spans.trace_id, refusal.problems, len(spans.spans))
     else:
         first = spans.spans[0].span_id
-        assembly.made.append(_Made(run, sequenced, spans.trace_id, first, len(spans.spans)))
+        assembly.runs.add(Made(run, sequenced, spans.trace_id, first, len(spans.spans)))
 
 
 def _refuse(assembly: _Assembly, identity: Identity, trace_id: str, problems: tuple[Problem, ...], spans: int) -> None:
@@ -226,20 +222,22 @@ def _placed(problem: Problem, identity: Identity, trace_id: str) -> Problem:
     return problem if identity is UNKNOWN_NAME else label(identity, problem)
 
 
-def _account(assembly: _Assembly, one: _Made) -> None:
+def _account(assembly: _Assembly, one: Made) -> None:
     assembly.tally.used += one.sequenced.used
     for reason, count in one.sequenced.aside.items():
         assembly.tally.leave(reason, count)
     for note in one.sequenced.notes:
-        assembly.notes.setdefault(note, []).append(one.trace_id)
+        count, first = assembly.notes.get(note, (0, one.trace_id))
+        assembly.notes[note] = (count + 1, min(first, one.trace_id))
+    assembly.undeclared.update(one.sequenced.undeclared)
+    assembly.bare += one.run.contract is UNSET
 
 
-def _told(notes: dict[str, list[str]]) -> list[str]:
+def _told(notes: dict[str, tuple[int, str]]) -> list[str]:
     """Each note once, with how many runs it is about and the first of their traces."""
     told = []
-    for text, traces in sorted(notes.items()):
-        distinct = len(traces)
-        about = f"trace {min(traces)}" if distinct == 1 else f"{distinct} times, first in trace {min(traces)}"
+    for text, (count, first) in sorted(notes.items()):
+        about = f"trace {first}" if count == 1 else f"{count} times, first in trace {first}"
         told.append(f"{text} ({about})")
     return told
 
@@ -247,25 +245,53 @@ def _told(notes: dict[str, list[str]]) -> list[str]:
 # -- repetitions -------------------------------------------------------------------------------------------------------
 
 
-def _without_repetitions(assembly: _Assembly, made: list[_Made]) -> list[_Made]:
-    """Refuse every run of a case and policy that stands more than once: nobody says which of them is meant."""
-    pairs: dict[tuple[str, str], list[_Made]] = {}
-    for one in made:
-        pairs.setdefault((one.run.case_id, one.run.policy), []).append(one)
-    kept = []
-    for same in pairs.values():
-        if len(same) == 1:
-            kept.append(same[0])
+def _kept(assembly: _Assembly) -> "array[int]":
+    """The numbers of the runs that stand, in order; each is accounted for.
+
+    Unless trials are wanted, every run of a case and policy that stands more than once is refused: nobody says which
+    of them is meant. They follow each other, so that one run at a time is looked at.
+    """
+    kept = array("q")
+    for _, same in groupby(assembly.runs.ordered(), key=_pair):
+        first = next(same)
+        second = None if assembly.options.trials else next(same, None)
+        rest = chain([first] if second is None else [first, second], same)
+        if second is not None:
+            _refuse_repeated(assembly, [_Repeated.of(made) for _, made in rest])
             continue
-        problem = _repeated(same)
-        for one in same:
-            identity = Identity(one.run.case_id, one.run.policy)
-            _refuse(assembly, identity, one.trace_id, (problem,), one.spans)
+        for number, one in rest:
+            kept.append(number)
+            _account(assembly, one)
     return kept
 
 
-def _repeated(same: list[_Made]) -> Problem:
-    first = same[0].run
+def _pair(numbered: tuple[int, Made]) -> tuple[str, str]:
+    run = numbered[1].run
+    return run.case_id, run.policy
+
+
+class _Repeated(NamedTuple):
+    """What is told of a run that stands more than once."""
+
+    case_id: str
+    policy: str
+    trace_id: str
+    span_id: str
+    spans: int
+
+    @classmethod
+    def of(cls, made: Made) -> "_Repeated":
+        return cls(made.run.case_id, made.run.policy, made.trace_id, made.span_id, made.spans)
+
+
+def _refuse_repeated(assembly: _Assembly, same: list[_Repeated]) -> None:
+    problem = _repeated(same)
+    for one in same:
+        _refuse(assembly, Identity(one.case_id, one.policy), one.trace_id, (problem,), one.spans)
+
+
+def _repeated(same: list[_Repeated]) -> Problem:
+    first = same[0]
     shown = [f"trace {one.trace_id} (span {one.span_id})" for one in same[:10]]
     return Problem(
         code="DUPLICATE_PAIR",

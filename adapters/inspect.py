@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 from labadapt.adapters.conversion import Options
-from labadapt.adapters.convert import SourceChoice, Traces, named, read_traces
+from labadapt.adapters.convert import Into, SourceChoice, named, read_traces
 from labadapt.adapters.join import RunSpans, Trace, join_trace
+from labadapt.adapters.keeping import HeldObservations, Traces
 from labadapt.adapters.observation import Observation
 from labadapt.adapters.sequence import sort_roles
 from labadapt.adapters.span import Convention, Input, Source, Tally
@@ -108,8 +109,9 @@ def inspect(
     """Read the inputs and say what is in them. Raises `Refusal` for what cannot be read; an empty input is no fault."""
     tally = Tally()
     files: list[str] = []
-    traces, names = read_traces(named(inputs, files), source, options, conventions, tally)
-    return inspect_traces(traces, tally, files, sorted(names), _captures(conventions))
+    kept = HeldObservations()
+    names = read_traces(named(inputs, files), source, options, conventions, Into(tally, kept))
+    return inspect_traces(kept.by_trace, tally, files, sorted(names), _captures(conventions))
 
 
 def _captures(conventions: Sequence[Convention] | None) -> dict[str, str]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from labadapt.cli.escaping import printable
 from labadapt.cli.problems import problem_as_json, render_alike
 from labadapt.schema.problems import Problem
-from msgspec import UNSET
 
 if TYPE_CHECKING:
     from labadapt.adapters.conversion import Conversion, RefusedRun
@@ -45,7 +44,7 @@ def _undeclared_lines(tools: Sequence[str]) -> Iterator[str]:
 
 
 def _contract_lines(conversion: "Conversion") -> Iterator[str]:
-    if missing := sum(run.contract is UNSET for run in conversion.runs):
+    if missing := conversion.without_contract:
         yield f"without a contract: {missing} of {len(conversion.runs)} runs"
         yield "  they cannot pass; a person writes a contract for each case:"
         yield "  labadapt cases init bundle.json > cases.yaml, then --cases cases.yaml"

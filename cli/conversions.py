@@ -1,8 +1,8 @@
 """Converting: from the files that were named to bundles, with an account of every span and every refused run."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,6 +17,7 @@ from labadapt.schema.problems import Refusal
 if TYPE_CHECKING:
     from labadapt.adapters.conversion import Conversion, Nested, Options
     from labadapt.adapters.span import Source
+    from labadapt.cli.spill import Spill
     from labadapt.schema.model import Run
 
 
@@ -40,6 +41,7 @@ class Wish:
     nested: "Nested" = "refuse"
     check: bool = False
     max_size: int | None = None
+    memory: int | None = None
     source_options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -48,7 +50,10 @@ def convert_files(source: "Source | None", wish: Wish, session: Session) -> Stat
 
     `source` None: recognised from the content of each file.
     """
-    return _delivered(_converted(source, wish, session), wish, session)
+    from labadapt.cli.spill import DEFAULT_MEMORY, Spill
+
+    with closing(Spill(DEFAULT_MEMORY if wish.memory is None else wish.memory)) as spill:
+        return _delivered(_converted(source, wish, session, spill), wish, session)
 
 
 def convert_langfuse(files: Iterable[tuple[str, bytes]], wish: Wish, session: Session) -> Status:
@@ -72,15 +77,15 @@ def _delivered(conversion: "Conversion", wish: Wish, session: Session) -> Status
     return _checked(conversion.runs, wish) if wish.check else Status.PASSED
 
 
-def _converted(source: "Source | None", wish: Wish, session: Session) -> "Conversion":
+def _converted(source: "Source | None", wish: Wish, session: Session, spill: "Spill") -> "Conversion":
     from labadapt.adapters.convert import convert
     from labadapt.cli.progress import opened, watching
     from labadapt.cli.sources import by_content
 
     names = expand(wish.files, (wish.cases, wish.mapping))
     options = _options(wish)
-    with _refusals_listed(wish), watching(names, session) as watch:
-        return convert(opened(names, watch), source or by_content(options.limits), options)
+    with _refusals_listed(wish), watching(names, session, lambda: spill.observations.added) as watch:
+        return convert(opened(names, watch), source or by_content(options.limits), options, keeping=spill)
 
 
 @contextmanager
@@ -135,7 +140,7 @@ def _withheld(conversion: "Conversion", wish: Wish, session: Session) -> bool:
     return not conversion.runs
 
 
-def _write(runs: "list[Run]", wish: Wish) -> None:
+def _write(runs: "Sequence[Run]", wish: Wish) -> None:
     from labadapt.cli.bundles import bundle_bytes, shards, trial_files
     from labadapt.cli.manifests import with_manifest
 
@@ -147,10 +152,10 @@ def _write(runs: "list[Run]", wish: Wish) -> None:
         write(wish.out, bundle_bytes(runs))
 
 
-def _checked(runs: "list[Run]", wish: Wish) -> Status:
+def _checked(runs: "Sequence[Run]", wish: Wish) -> Status:
     from labadapt.cli.checking import report
     from labadapt.engine.check import check_bundle
     from labadapt.schema.model import Bundle
 
-    results = check_bundle(Bundle(schema_version=1, runs=runs), version=__version__)
+    results = check_bundle(Bundle(schema_version=1, runs=list(runs)), version=__version__)
     return report(results, "text", beside=wish.out == STANDARD_STREAM)

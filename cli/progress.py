@@ -24,20 +24,30 @@ def opened(names: Iterable[str], watch: Watch) -> Iterator[Input]:
 
 
 @contextmanager
-def watching(names: list[str], session: Session) -> Iterator[Watch]:
-    """A function that makes a stream report what is read of it; off a terminal it gives the stream as it is."""
+def watching(names: list[str], session: Session, counted: Callable[[], int] | None = None) -> Iterator[Watch]:
+    """A function that makes a stream report what is read of it; off a terminal it gives the stream as it is.
+
+    Shown are the bytes read, their rate, spans a second where `counted` counts them, and the time that remains.
+    """
     if session.quiet or not session.progress or not sys.stderr.isatty():
         yield _unwatched
         return
     from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
 
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    spans = TextColumn("{task.fields[spans]}", style="cyan")
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), spans, TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=_total(names))
-        yield lambda stream: cast(
-            BinaryIO, io.BufferedReader(_Watched(stream, lambda n: bar.advance(task, n)), _BUFFER)
-        )
+        task = bar.add_task("", total=_total(names), spans="")
+
+        def told(size: int) -> None:
+            bar.update(task, advance=size, spans=_rate(counted, bar.tasks[0].elapsed))
+
+        yield lambda stream: cast(BinaryIO, io.BufferedReader(_Watched(stream, told), _BUFFER))
+
+
+def _rate(counted: Callable[[], int] | None, elapsed: float | None) -> str:
+    return f"{counted() / elapsed:,.0f} spans/s" if counted is not None and elapsed else ""
 
 
 def _unwatched(stream: BinaryIO) -> BinaryIO:

@@ -317,14 +317,15 @@ def _differs(item: Row, dataset_item: Row, key: str) -> bool:
 
 
 def _add(conversion: Conversion, part: Conversion) -> None:
-    conversion.runs += part.runs
+    conversion.runs = [*conversion.runs, *part.runs]
+    conversion.without_contract += part.without_contract
     conversion.refused += part.refused
     conversion.undeclared = sorted({*conversion.undeclared, *part.undeclared})
     conversion.notes += part.notes
 
 
 def _finish(conversion: Conversion, items: dict[str, Row]) -> None:
-    conversion.runs[:] = sorted((_placed(run, items) for run in conversion.runs), key=_order)
+    conversion.runs = sorted((_placed(run, items) for run in conversion.runs), key=_order)
     conversion.refused.sort(key=lambda refused: (refused.case_id, refused.policy, refused.trace_id))
     conversion.notes[:] = list(dict.fromkeys(conversion.notes))
 

@@ -113,4 +113,12 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
         "--check", is_flag=True, help="Check the runs; the verdict is the result, and --out takes the bundle."
     ),
     click.option("--max-size", type=SizeType(), metavar="SIZE", help="Largest decompressed input, such as 500M."),
+    click.option(
+        "--memory",
+        type=SizeType(),
+        metavar="SIZE",
+        default="128M",
+        show_default=True,
+        help="What may wait in memory for the rest of its trace; beyond it, on disk.",
+    ),
 )
