@@ -72,8 +72,9 @@ def open_input(name: str) -> AbstractContextManager[BinaryIO]:
     if name == STANDARD_STREAM:
         return _standard_input()
     with read_errors(name):
-        session().inputs.add(os.path.realpath(name))
-        return _filled(Path(name).open("rb", buffering=_BUFFER))
+        opened = _filled(Path(name).open("rb", buffering=_BUFFER))
+    session().inputs.add(os.path.realpath(name))
+    return opened
 
 
 def _standard_input() -> BinaryIO:

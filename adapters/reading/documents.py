@@ -17,6 +17,9 @@ from labadapt.adapters.span import Limits
 from labadapt.schema.problems import Refusal, Where
 
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
+_TEXT_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_LOOKED_AT = 1 << 20  # bytes
+_MOST_LEVELS = 500  # no document of any source comes near
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")
 _TRUNCATED = "Input data was truncated"
 _PATH = re.compile(r" - at `(.*)`$", re.DOTALL)
@@ -204,8 +207,20 @@ def _too_large(largest: int, where: Where) -> Refusal:
 
 
 def _cut(text: bytes, where: Where) -> Refusal:
+    if _is_deep(text):  # where the decoder gives up differs between versions of Python
+        return refusal("TOO_DEEP", "the JSON is nested too deep", where)
     message = "the JSON is cut: it stops in the middle of a document"
     return refusal("BAD_ENCODING", message, where, found=f"{len(text)} bytes")
+
+
+def _is_deep(text: bytes) -> bool:
+    """Whether more levels are open than any value may have, as far as it is worth looking."""
+    depth = 0
+    for found in _TEXT_OR_BRACKET.finditer(text, 0, _LOOKED_AT):
+        depth += {b"[": 1, b"{": 1, b"]": -1, b"}": -1}.get(found[0], 0)
+        if depth > _MOST_LEVELS:
+            return True
+    return False
 
 
 def _not_json(error: Exception, text: bytes, where: Where) -> Refusal:
