@@ -17,7 +17,7 @@ from labadapt.adapters.span import Limits
 from labadapt.schema.problems import Refusal, Where
 
 _TRAILING = re.compile(r"trailing characters \(byte (\d+)\)")
-_TEXT_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_TEXT_OR_BRACKET = re.compile(rb'"(?:[^"\\]|\\.)*+(?:"|\\?\Z)|[\[\]{}]', re.DOTALL)  # a text may be cut, too
 _LOOKED_AT = 1 << 20  # bytes
 _MOST_LEVELS = 500  # no document of any source comes near
 _AT_BYTE = re.compile(r"\(byte (\d+)\)")

@@ -72,3 +72,9 @@ def test_a_valid_bundle_has_no_fault_and_survives_the_codec(path: Path) -> None:
     encoded = encode_bundle(decode_bundle(data))
     assert json.loads(encoded) == json.loads(data)
     assert encode_bundle(decode_bundle(encoded)) == encoded
+
+
+def test_a_text_that_breaks_off_after_many_quotes_is_told_at_once() -> None:
+    data = b'{"runs": ["' + b'\\"' * 300_000 + b'\x01"]}'
+    [problem] = validate(data, file="x.json")
+    assert (problem.code, problem.where.line) == ("NOT_JSON", 1)
