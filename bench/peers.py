@@ -62,7 +62,7 @@ def installed(requirement: str, folder: Path) -> Path:
 def ways(environments: Path) -> dict[str, list[str]]:
     """Each way by its name: a command to which the export is appended."""
     own = [sys.executable, "-m", "labadapt", "otlp", "--quiet", "--out", os.devnull]
-    made = {"labadapt otlp": own, "labadapt otlp --jobs 2": [*own, "--jobs", "2"]}
+    made = {"labadapt otlp": own}
     for requirement, program in PEERS.items():
         made[requirement] = [str(installed(requirement, environments)), str(HERE / "peers" / program)]
     return made

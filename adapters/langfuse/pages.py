@@ -77,12 +77,21 @@ def _unnamed(trace_id: str) -> Problem:
 
 
 def unique(pages: Pages, kind: str, rows: Iterable[Row]) -> list[Row]:
-    """The rows of a `kind` by id, each once. Refused: `CONFLICTING_DUPLICATE` where one id has two contents."""
-    known: dict[str, Row] = {}
+    """The rows of a `kind` by id, each once. Refused: `CONFLICTING_DUPLICATE` where one id has two contents.
+
+    A row that was read with fewer fields, all of them equal, says nothing against the fuller one.
+    """
+    copies: dict[str, list[Row]] = {}
     for row in rows:
-        if known.setdefault(text_of(row, "id"), row) != row:
-            raise Refusal(_conflict(kind, row["id"], pages.places.get((kind, row["id"]), [])))
-    return [known[id_] for id_ in sorted(known)]
+        copies.setdefault(text_of(row, "id"), []).append(row)
+    return [_fullest(pages, kind, id_, same) for id_, same in sorted(copies.items())]
+
+
+def _fullest(pages: Pages, kind: str, id_: str, same: list[Row]) -> Row:
+    fullest = max(same, key=len)
+    if any(key not in fullest or fullest[key] != value for row in same for key, value in row.items()):
+        raise Refusal(_conflict(kind, id_, pages.places.get((kind, id_), [])))
+    return fullest
 
 
 def _conflict(kind: str, id_: str, places: list[Where]) -> Problem:
@@ -93,7 +102,7 @@ def _conflict(kind: str, id_: str, places: list[Where]) -> Problem:
         where=places[0] if places else Where(),
         found=shown or None,
         expected="copies of one row that are equal",
-        hint="Keep the files of one reading: a row grows while its run lasts, and has less where fields were left out.",
+        hint="Keep the files of one reading: a row grows while its run lasts.",
     )
 
 

@@ -69,3 +69,15 @@ def test_where_telemetry_is_asked_for_the_right_command_is_named(file: str) -> N
         convert([Input(file, stream)], by_content(Limits()), Options(now_ns=1_800_000_000_000_000_000))
     [problem] = refused.value.problems
     assert (problem.code, problem.hint) == ("UNSUPPORTED_FORMAT", "`labadapt langfuse FILE...` reads it.")
+
+
+def test_a_reading_with_fewer_fields_beside_the_whole_one_changes_nothing() -> None:
+    """`obs-v2.default-page1.json` is a page that was asked for without field groups."""
+
+    def converted(*files: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "labadapt", "langfuse", *files, "--on-refusal", "skip"]
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+
+    folder = converted("samples/langfuse/api-pages")
+    assert folder.returncode == 0
+    assert folder.stdout == converted(*(f"samples/langfuse/{file}" for file in FILES["pages"])).stdout
