@@ -15,7 +15,7 @@ from labadapt.adapters.conversion import Conversion, Options, RefusedRun
 from labadapt.adapters.grouping import Turns
 from labadapt.adapters.identity import Matcher, identify, label, matchers
 from labadapt.adapters.join import RunSpans, Trace, join_trace
-from labadapt.adapters.keeping import Held, Keeping, Made, Observations, Runs, Traces
+from labadapt.adapters.keeping import Held, HeldRuns, Keeping, Made, Observations, Runs, Traces
 from labadapt.adapters.mapping import rules
 from labadapt.adapters.sequence import Identity, Way, sequence
 from labadapt.adapters.span import Convention, Input, Reading, Source, Tally
@@ -45,12 +45,20 @@ def convert(
     tally = Tally()
     files: list[str] = []
     names = read_traces(named(inputs, files), source, options, conventions, Into(tally, keeping.observations))
-    where = Where(file=files[0]) if len(files) == 1 else Where()
+    require_spans(tally, files)
+    return require_runs(assembled(keeping, options, tally, "+".join(sorted(names))), files)
+
+
+def require_spans(tally: Tally, files: Sequence[str]) -> None:
+    """Refuse inputs without a span (``NO_SPANS``)."""
     if not tally.read:
-        raise Refusal(_no_spans(tally, where))
-    conversion = assembled(keeping, options, tally, "+".join(sorted(names)))
+        raise Refusal(_no_spans(tally, Where(file=files[0]) if len(files) == 1 else Where()))
+
+
+def require_runs(conversion: Conversion, files: Sequence[str]) -> Conversion:
+    """The conversion; refuse inputs whose spans hold no run of an agent (``NO_RUNS``)."""
     if not conversion.runs and not conversion.refused:
-        raise Refusal(_no_runs(tally, where))
+        raise Refusal(_no_runs(conversion.tally, Where(file=files[0]) if len(files) == 1 else Where()))
     return conversion
 
 
@@ -165,8 +173,7 @@ def assemble(traces: Traces, options: Options, tally: Tally, source: str = "") -
 
 def assembled(keeping: Keeping, options: Options, tally: Tally, source: str) -> Conversion:
     """The same of observations that are kept anywhere; so are the runs."""
-    way = Way(rules(options.mapping), options.nested, source, options.version)
-    assembly = _Assembly(options, way, matchers(options.cases), tally, keeping.runs)
+    assembly = _begun(options, tally, source, keeping.runs)
     turns = Turns()
     for trace_id, observations in keeping.observations.traces():
         trace = join_trace(trace_id, observations)
@@ -175,16 +182,54 @@ def assembled(keeping: Keeping, options: Options, tally: Tally, source: str) -> 
         _add_trace(assembly, trace)
     for spans in turns.conversations(options.group_by or ""):
         _add_run(assembly, spans)
+    return _finished(assembly)
+
+
+def _begun(options: Options, tally: Tally, source: str, runs: Runs) -> _Assembly:
+    way = Way(rules(options.mapping), options.nested, source, options.version)
+    return _Assembly(options, way, matchers(options.cases), tally, runs)
+
+
+def _finished(assembly: _Assembly) -> Conversion:
+    """What can be told only when every trace has been seen."""
     kept = _kept(assembly)
     assembly.refused.sort(key=lambda refused: (refused.case_id, refused.policy, refused.trace_id))
     return Conversion(
-        runs=keeping.runs.chosen(kept),
+        runs=assembly.runs.chosen(kept),
         refused=assembly.refused,
-        tally=tally,
+        tally=assembly.tally,
         undeclared=sorted(assembly.undeclared),
         notes=_told(assembly.notes),
         without_contract=assembly.bare,
     )
+
+
+class Part(NamedTuple):
+    """What some of the traces came to, before anything is known of the others."""
+
+    made: list[Made]
+    refused: list[RefusedRun]
+    tally: Tally
+
+
+def part_of(traces: Traces, options: Options, source: str) -> Part:
+    """Make runs of whole traces, for `together`. Not with `group_by`, whose runs may stand in several parts."""
+    runs = HeldRuns()
+    assembly = _begun(options, Tally(), source, runs)
+    for trace_id in sorted(traces):
+        _add_trace(assembly, join_trace(trace_id, traces.pop(trace_id)))
+    return Part([made for _, made in runs.ordered()], assembly.refused, assembly.tally)
+
+
+def together(parts: Iterable[Part], options: Options, tally: Tally, source: str, runs: Runs) -> Conversion:
+    """The conversion of the traces of all parts, as `assembled` gives it."""
+    assembly = _begun(options, tally, source, runs)
+    for part in parts:
+        assembly.refused += part.refused
+        tally.add(part.tally)
+        for made in part.made:
+            runs.add(made)
+    return _finished(assembly)
 
 
 def _add_trace(assembly: _Assembly, trace: Trace) -> None:
@@ -253,16 +298,20 @@ def _kept(assembly: _Assembly) -> "array[int]":
     """
     kept = array("q")
     for _, same in groupby(assembly.runs.ordered(), key=_pair):
-        first = next(same)
-        second = None if assembly.options.trials else next(same, None)
-        rest = chain([first] if second is None else [first, second], same)
-        if second is not None:
-            _refuse_repeated(assembly, [_Repeated.of(made) for _, made in rest])
-            continue
-        for number, one in rest:
+        for number, one in _standing(assembly, same):
             kept.append(number)
             _account(assembly, one)
     return kept
+
+
+def _standing(assembly: _Assembly, same: Iterator[tuple[int, Made]]) -> Iterator[tuple[int, Made]]:
+    """Of the runs of one case and policy those that stand: all of them, or none."""
+    first = next(same)
+    second = None if assembly.options.trials else next(same, None)
+    if second is None:
+        return chain([first], same)
+    _refuse_repeated(assembly, [_Repeated.of(made) for _, made in chain([first, second], same)])
+    return iter(())
 
 
 def _pair(numbered: tuple[int, Made]) -> tuple[str, str]:

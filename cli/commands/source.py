@@ -43,7 +43,7 @@ def conversion_command(name: str, source: "Source | None", text: str, summary: s
 
     convert.__doc__ = text
     decorated: Callable[..., Any] = common(convert)
-    for option in reversed([*OPTIONS, *_own_decorators(source)]):
+    for option in reversed([*OPTIONS, MEMORY, JOBS, *_own_decorators(source)]):
         decorated = option(decorated)
     return click.command(name, short_help=summary)(files()(decorated))
 
@@ -113,12 +113,23 @@ OPTIONS: tuple[Callable[..., Any], ...] = (
         "--check", is_flag=True, help="Check the runs; the verdict is the result, and --out takes the bundle."
     ),
     click.option("--max-size", type=SizeType(), metavar="SIZE", help="Largest decompressed input, such as 500M."),
-    click.option(
-        "--memory",
-        type=SizeType(),
-        metavar="SIZE",
-        default="128M",
-        show_default=True,
-        help="What may wait in memory for the rest of its trace; beyond it, on disk.",
-    ),
+)
+
+# Of the commands that read what may be larger than the memory.
+MEMORY = click.option(
+    "--memory",
+    type=SizeType(),
+    metavar="SIZE",
+    default="128M",
+    show_default=True,
+    help="What may wait in memory for the rest of its trace; beyond it, on disk.",
+)
+
+JOBS = click.option(
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    metavar="N",
+    help="Share several files out to so many processes, 0 for one a core. The output is the same, byte for byte.",
 )
