@@ -39,6 +39,7 @@ class Observations(Protocol):
 
     def traces(self) -> Iterator[tuple[str, list[Observation]]]:
         """Each trace with all its observations, in the order of the trace ids; what was handed out is let go."""
+        ...
 
 
 class Runs(Protocol):
@@ -49,9 +50,11 @@ class Runs(Protocol):
 
     def ordered(self) -> Iterator[tuple[int, Made]]:
         """Every run in order, with a number by which it can be asked for."""
+        ...
 
     def chosen(self, numbers: Sequence[int]) -> Sequence[Run]:
         """The runs of these numbers, in this order."""
+        ...
 
 
 class Keeping(Protocol):
@@ -60,10 +63,12 @@ class Keeping(Protocol):
     @property
     def observations(self) -> Observations:
         """The place of the observations."""
+        ...
 
     @property
     def runs(self) -> Runs:
         """The place of the runs."""
+        ...
 
 
 class HeldObservations:
