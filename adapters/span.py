@@ -101,6 +101,18 @@ class Tally:
         """Count records that are no spans."""
         self.records_aside[reason] = self.records_aside.get(reason, 0) + count
 
+    def add(self, other: "Tally") -> None:
+        """Count what another tally counted as well."""
+        self.read += other.read
+        self.used += other.used
+        for own, theirs in (
+            (self.aside, other.aside),
+            (self.records_aside, other.records_aside),
+            (self.notes, other.notes),
+        ):
+            for reason, count in theirs.items():
+                own[reason] = own.get(reason, 0) + count
+
     def note(self, text: str, count: int = 1) -> None:
         """Count an observation that a person should read, such as clock ties."""
         self.notes[text] = self.notes.get(text, 0) + count

@@ -1,5 +1,6 @@
 """Converting: from the files that were named to bundles, with an account of every span and every refused run."""
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
@@ -42,6 +43,7 @@ class Wish:
     check: bool = False
     max_size: int | None = None
     memory: int | None = None
+    jobs: int = 1
     source_options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -84,8 +86,26 @@ def _converted(source: "Source | None", wish: Wish, session: Session, spill: "Sp
 
     names = expand(wish.files, (wish.cases, wish.mapping))
     options = _options(wish)
+    if jobs := _processes(names, wish, session):
+        from labadapt.cli.jobs import convert_in_processes
+
+        with _refusals_listed(wish):
+            return convert_in_processes(names, None if source is None else source.name, options, jobs, spill.runs)
     with _refusals_listed(wish), watching(names, session, lambda: spill.observations.added) as watch:
         return convert(opened(names, watch), source or by_content(options.limits), options, keeping=spill)
+
+
+def _processes(names: list[str], wish: Wish, session: Session) -> int:
+    """How many processes share the work; 0 where it is that of this one."""
+    jobs = wish.jobs or os.cpu_count() or 1
+    if jobs == 1:
+        return 0
+    if len(names) == 1 or STANDARD_STREAM in names or wish.group_by is not None:
+        session.say(
+            "note: one process does the work: --jobs shares out several files, and no conversation (--group-by)"
+        )
+        return 0
+    return jobs
 
 
 @contextmanager

@@ -72,9 +72,9 @@ def open_input(name: str) -> AbstractContextManager[BinaryIO]:
     if name == STANDARD_STREAM:
         return _standard_input()
     with read_errors(name):
-        opened = _filled(Path(name).open("rb", buffering=_BUFFER))
-    session().inputs.add(os.path.realpath(name))
-    return opened
+        stream = Path(name).open("rb", buffering=_BUFFER)  # noqa: SIM115 - whoever asked for it closes it
+        session().inputs.add(os.path.realpath(name))
+        return _filled(stream)
 
 
 def _standard_input() -> BinaryIO:
