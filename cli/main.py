@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     "validate": ("validate", "Validate and check", "Hold bundles to the format; every fault is named."),
     "check": ("check", "Validate and check", "Check the runs of bundles against their contracts."),
     "fixtures": ("fixtures", "Validate and check", "Run the eight authored cases; no model, no telemetry."),
+    "view": ("view", "Validate and check", "Show runs, their checks and their timelines."),
     "reliability": ("reliability", "Measure", "Rates, intervals and pass^k of repeated trials."),
     "compare": ("compare", "Measure", "Compare a candidate with a baseline, case by case."),
     "coverage": ("coverage", "Measure", "Which failures the cases provoke in which loop."),

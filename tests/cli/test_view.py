@@ -1,0 +1,85 @@
+"""``labadapt view``: runs for a person, a bounded projection for programs, and everything."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, run: dict[str, Any]) -> Path:
+    """A run that passes, one that fails in two checks, and one whose contract nobody wrote."""
+    failing = {**run, "caseId": "costly", "contract": {**run["contract"], "maxCalls": 0, "expectedValue": 400}}
+    bare = {key: value for key, value in run.items() if key != "contract"} | {"caseId": "unread"}
+    path = tmp_path / "bundle.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "runs": [run, failing, bare]}), encoding="utf-8")
+    return path
+
+
+def test_a_bundle_is_checked_and_its_steps_are_drawn_to_scale(labadapt, bundle: Path) -> None:
+    done = labadapt("view", bundle.name, "--case", "supported")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (
+        "PASS  supported  (v1)\n"
+        "  phases: prepare ok  run ok  verify ok  record ok\n"
+        "  timeline of 120 ms (recorded)\n"
+        "    0 query_metric ok              10 +50        |··████████████···············|\n"
+    )
+
+
+def test_a_failed_run_names_its_phase_and_each_check(labadapt, bundle: Path) -> None:
+    lines = labadapt("view", bundle.name, "--case", "costly").stdout.splitlines()
+    assert lines[0] == "FAIL  costly  (v1)"
+    assert "  call_budget: failed" in lines
+    assert "  expected_value: failed" in lines
+    assert "  failed in: run" in lines
+    assert max(map(len, lines)) <= 80
+
+
+def test_a_result_file_has_no_timeline_and_says_so(labadapt, bundle: Path) -> None:
+    labadapt("check", bundle.name, "--out", "result.json")
+    done = labadapt("view", "result.json", "--case", "supported")
+    assert "  timeline: a result file holds no steps; give the bundle" in done.stdout.splitlines()
+
+
+def test_the_projection_is_bounded_and_says_what_was_cut(labadapt, bundle: Path, run: dict[str, Any]) -> None:
+    long = {**run["contract"], "expectedState": {"text": "x" * 1000}}
+    runs = [{**run, "caseId": f"case-{number:02}", "contract": long} for number in range(25)]
+    bundle.write_text(json.dumps({"schemaVersion": 1, "runs": [*runs, run]}), encoding="utf-8")
+    done = labadapt("view", bundle.name, "--json")
+    shown = json.loads(done.stdout)
+    assert shown["summary"] == {"total": 26, "passed": 1, "failed": 0, "inconclusive": 25}
+    assert [one["outcome"] for one in shown["runs"]] == ["inconclusive"] * 20
+    assert (shown["cut"]["runs"], shown["cut"]["values"]) == (6, 20)
+    assert len(shown["runs"][0]["checks"][0]["must"]) == 200
+    assert len(done.stdout) < 25_000
+
+
+def test_failures_come_first_in_the_projection(labadapt, bundle: Path) -> None:
+    shown = json.loads(labadapt("view", bundle.name, "--json").stdout)
+    assert [(one["caseId"], one["outcome"]) for one in shown["runs"]] == [
+        ("costly", "fail"),
+        ("unread", "inconclusive"),
+        ("supported", "pass"),
+    ]
+    assert (shown["runs"][0]["failedPhase"], shown["runs"][0]["steps"]) == ("run", 1)
+    assert shown["cut"]["runs"] == 0
+
+
+def test_raw_is_the_whole_result(labadapt, bundle: Path) -> None:
+    assert labadapt("view", bundle.name, "--raw").stdout == labadapt("check", bundle.name, "--format", "json").stdout
+
+
+def test_a_case_that_is_not_there_is_named(labadapt, bundle: Path) -> None:
+    done = labadapt("view", bundle.name, "--case", "nobody")
+    assert done.returncode == 2
+    assert "error[BAD_USAGE]: no run has that case and policy" in done.stderr
+    assert "found costly, supported, unread" in done.stderr
+
+
+def test_the_page_is_written_at_once_or_printed(labadapt, bundle: Path, tmp_path: Path) -> None:
+    assert labadapt("view", bundle.name, "--html", "page.html").stdout == ""
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>\n")
+    assert labadapt("view", bundle.name, "--html", "-").stdout == page
