@@ -18,14 +18,14 @@ def decoded(item: Input, reading: Reading, decoders: Mapping[str, StreamDecoder]
 
     Raises `Refusal`; a non-empty input without a span is one, which names what was seen.
     """
-    before = reading.tally.read
+    before, others = reading.tally.read, dict(reading.tally.records_aside)
     for payload in payloads(item, reading.limits, text="text" in decoders):
         decoder = decoders.get(payload.kind)
         if decoder is None:
             raise _other_kind(payload, decoders)
         yield from decoder(payload.stream, payload.name, payload.offset, reading)
     if reading.tally.read == before:
-        raise _nothing(item.name, reading)
+        raise _nothing(item.name, reading, others)
 
 
 def _other_kind(payload: Payload, decoders: Mapping[str, StreamDecoder]) -> Refusal:
@@ -38,8 +38,10 @@ def _other_kind(payload: Payload, decoders: Mapping[str, StreamDecoder]) -> Refu
     )
 
 
-def _nothing(name: str, reading: Reading) -> Refusal:
-    others = reading.tally.records_aside
+def _nothing(name: str, reading: Reading, before: Mapping[str, int]) -> Refusal:
+    """What the input holds instead; other records of the inputs `before` it are not its own."""
+    counts = reading.tally.records_aside.items()
+    others = {kind: count - before.get(kind, 0) for kind, count in counts if count > before.get(kind, 0)}
     seen = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(others.items()))
     signals = any(kind in others for kind in _SIGNALS)
     code = "NOT_TRACES" if signals else "NO_SPANS"
