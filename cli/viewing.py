@@ -4,9 +4,11 @@ Pure functions of checked runs; `labadapt view` prints what they give. Text from
 """
 
 import json
+import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from labadapt.cli.escaping import printable
 from labadapt.cli.problems import shorten
@@ -17,9 +19,12 @@ from msgspec import UNSET
 
 MOST_RUNS = 20  # in the projection, failures first
 MOST_CHECKS = 10  # of one run in the projection
-MOST_CHARACTERS = 200  # of one value in the projection
+MOST_PLACES = 10  # of one check in the projection
+MOST_CHARACTERS = 200  # of one value, reason or place in the projection
+MOST_IN_ALL = 40_000  # characters of all runs as JSON without spaces to indent; the first run is shown in any case
 _ORDER = {"fail": 0, "inconclusive": 1, "pass": 2}
 _NARROWEST = 10  # columns of a bar
+_Item = TypeVar("_Item")
 _NO_TIMELINE = "timeline: a result file holds no steps; give the bundle"
 
 
@@ -46,14 +51,20 @@ def render_view(shown: Sequence[Shown], width: int) -> str:
 
 def _run_lines(one: Shown, width: int) -> Iterator[str]:
     yield render_run(one.result)
-    phases = "  ".join(f"{phase.name} {phase.state.replace('_', ' ')}" for phase in one.result.phases)
-    yield f"  phases: {phases}"
+    yield from _phase_lines(one.result, width)
     if (failed := failed_phase(one.result)) is not None:
         yield f"  failed in: {failed}"
     if one.run is None:
         yield f"  {_NO_TIMELINE}"
     else:
         yield from timeline(one.run, width)
+
+
+def _phase_lines(result: RunResult, width: int) -> Iterator[str]:
+    """How each phase ended; a state is one word until the lines are broken, so that none is torn apart."""
+    told = "  ".join(f"{phase.name}\N{NO-BREAK SPACE}{phase.state}" for phase in result.phases)
+    for line in textwrap.wrap(f"phases: {told}", width, initial_indent="  ", subsequent_indent=" " * 10):
+        yield line.replace("\N{NO-BREAK SPACE}", " ").replace("_", " ")
 
 
 def timeline(run: Run, width: int) -> Iterator[str]:
@@ -86,51 +97,83 @@ def bar(step: Step, whole: float, columns: int) -> str:
 
 
 def projection(results: Results, shown: Iterable[Shown]) -> dict[str, Any]:
-    """What matters of each run within fixed limits, failures first; `cut` says what was left out and how to have it."""
+    """What matters of each run within fixed limits, failures first; `cut` counts what was left out, and says where
+    it is. The counts of checks, places and values are those of the runs that are shown."""
     ordered = sorted(shown, key=lambda one: _ORDER[one.result.outcome])
+    runs, cut = _fitting(ordered[:MOST_RUNS])
     summary = results.summary
-    counts = {"total": summary.total, "passed": summary.passed, "failed": summary.failed}
-    cut = {"runs": max(0, len(ordered) - MOST_RUNS), "checks": 0, "values": 0}
-    runs = [_projected(one, cut) for one in ordered[:MOST_RUNS]]
-    how = "labadapt view FILE --case ID for one run, --raw for everything"
-    return {"summary": {**counts, "inconclusive": summary.inconclusive}, "runs": runs, "cut": {**cut, "toSeeAll": how}}
+    return {
+        "summary": {
+            "total": summary.total,
+            "passed": summary.passed,
+            "failed": summary.failed,
+            "inconclusive": summary.inconclusive,
+        },
+        "runs": runs,
+        "cut": {
+            "runs": len(ordered) - len(runs),
+            **{name: cut[name] for name in ("checks", "places", "values")},
+            "toSeeAll": "labadapt view FILE --case ID for one run, --raw for everything",
+        },
+    }
 
 
-def _projected(one: Shown, cut: dict[str, int]) -> dict[str, Any]:
+def _fitting(ordered: Iterable[Shown]) -> tuple[list[dict[str, Any]], Counter[str]]:
+    """The runs that fit into the limit together, and what was cut in them."""
+    runs: list[dict[str, Any]] = []
+    cut: Counter[str] = Counter()
+    left = MOST_IN_ALL
+    for one in ordered:
+        cut_here: Counter[str] = Counter()
+        projected = _projected(one, cut_here)
+        left -= len(json.dumps(projected, ensure_ascii=False))
+        if runs and left < 0:
+            break
+        runs.append(projected)
+        cut += cut_here
+    return runs, cut
+
+
+def _projected(one: Shown, cut: Counter[str]) -> dict[str, Any]:
     result = one.result
     open_ = [check for check in result.checks if check.verdict in {"fail", "unevaluable"}]
-    cut["checks"] += max(0, len(open_) - MOST_CHECKS)
     projected: dict[str, Any] = {
         "caseId": result.case_id,
         "policy": result.policy,
         "outcome": result.outcome,
-        "why": result.reason,
+        "why": _bounded(result.reason, cut),
         "failedPhase": failed_phase(result),
-        "checks": [_check(check, cut) for check in open_[:MOST_CHECKS]],
+        "checks": [_check(check, cut) for check in _first(open_, MOST_CHECKS, "checks", cut)],
     }
     if one.run is not None:
         projected["steps"] = len(one.run.steps)
     return projected
 
 
-def _check(check: CheckResult, cut: dict[str, int]) -> dict[str, Any]:
+def _check(check: CheckResult, cut: Counter[str]) -> dict[str, Any]:
     return {
         "id": check.id,
         "verdict": check.verdict,
         "must": _bounded(check.expected, cut),
         "observed": _bounded(check.observed, cut),
         "why": _bounded(check.reason, cut),
-        "where": check.evidence[:MOST_CHECKS],
+        "where": [_bounded(place, cut) for place in _first(check.evidence, MOST_PLACES, "places", cut)],
     }
 
 
-def _bounded(value: Any, cut: dict[str, int]) -> Any:
+def _first(listed: Sequence[_Item], most: int, name: str, cut: Counter[str]) -> Sequence[_Item]:
+    """As many as the limit allows; what is left out is counted."""
+    cut[name] += max(0, len(listed) - most)
+    return listed[:most]
+
+
+def _bounded(value: Any, cut: Counter[str]) -> Any:
     """The value, or its JSON up to the limit where it is longer."""
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     if len(text) <= MOST_CHARACTERS:
         return value
     cut["values"] += 1
-    return text[: MOST_CHARACTERS - 1] + "…"
+    return shorten(text, MOST_CHARACTERS)
 
 
 def of_results(results: Results, runs: Sequence[Run] | None) -> list[Shown]:

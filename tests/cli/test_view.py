@@ -56,6 +56,54 @@ def test_the_projection_is_bounded_and_says_what_was_cut(labadapt, bundle: Path,
     assert len(done.stdout) < 25_000
 
 
+def test_the_projection_counts_the_places_and_bounds_every_text(labadapt, bundle: Path, run: dict[str, Any]) -> None:
+    steps = [{**run["steps"][0], "id": f"s{number}", "startMs": number, "endMs": number} for number in range(12)]
+    wide = {
+        **run,
+        "caseId": "wide",
+        "steps": steps,
+        "contract": {**run["contract"], "maxCalls": 0, "expectedState": {"k" * 1000: 1}},
+        "output": {**run["output"], "evidence": ["s0"], "state": {"k" * 1000: 2}},
+    }
+    broken = {"infrastructure": "failed", "target": "unknown", "steps": "complete", "reason": "r" * 1000}
+    never = {**run, "caseId": "never", "steps": [], "status": broken}
+    del never["output"]
+    bundle.write_text(json.dumps({"schemaVersion": 1, "runs": [wide, never]}), encoding="utf-8")
+    shown = json.loads(labadapt("view", bundle.name, "--json").stdout)
+    checks = {check["id"]: check for check in shown["runs"][0]["checks"]}
+    assert checks["call_budget"]["where"] == [f"/steps/{number}" for number in range(10)]
+    assert checks["expected_state"]["where"][0] == f"/output/state/{'k' * 185}…"
+    assert shown["cut"]["places"] == 2
+    assert len(shown["runs"][1]["why"]) == 200
+
+
+def test_the_projection_is_bounded_as_a_whole(labadapt, bundle: Path, run: dict[str, Any]) -> None:
+    keys = [f"{number}{'k' * 200}" for number in range(10)]
+    wrong = {
+        **run,
+        "contract": {**run["contract"], "expectedState": dict.fromkeys(keys, 1)},
+        "output": {**run["output"], "state": dict.fromkeys(keys, 2)},
+    }
+    runs = [{**wrong, "caseId": f"case-{number:02}"} for number in range(20)]
+    bundle.write_text(json.dumps({"schemaVersion": 1, "runs": runs}), encoding="utf-8")
+    shown = json.loads(labadapt("view", bundle.name, "--json").stdout)
+    assert sum(len(json.dumps(one)) for one in shown["runs"]) <= 40_000 < 20 * len(json.dumps(shown["runs"][0]))
+    assert shown["runs"][-1]["caseId"] == f"case-{len(shown['runs']) - 1:02}"
+    assert shown["cut"]["runs"] == 20 - len(shown["runs"]) > 0
+    assert shown["cut"]["values"] == len(shown["runs"]) * 12  # ten places, and what was expected and observed
+
+
+def test_the_phases_fit_80_columns_and_no_state_is_torn_apart(labadapt, bundle: Path, run: dict[str, Any]) -> None:
+    broken = {"infrastructure": "failed", "target": "unknown", "steps": "complete"}
+    never = {**run, "caseId": "never", "steps": [], "status": broken}
+    del never["output"]
+    bundle.write_text(json.dumps({"schemaVersion": 1, "runs": [never]}), encoding="utf-8")
+    lines = labadapt("view", bundle.name).stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    first = lines.index("  phases: prepare failed  run not reached  verify not reached")
+    assert lines[first + 1] == "          record not reached"
+
+
 def test_failures_come_first_in_the_projection(labadapt, bundle: Path) -> None:
     shown = json.loads(labadapt("view", bundle.name, "--json").stdout)
     assert [(one["caseId"], one["outcome"]) for one in shown["runs"]] == [
