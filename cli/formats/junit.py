@@ -1,4 +1,4 @@
-"""JUnit's XML, as CI servers read it (junit-10.xsd of Jenkins' xUnit plug-in).
+"""JUnit's XML, as CI servers read it; the tests hold it to Jenkins' junit-4.xsd.
 
 An inconclusive entry is an ``<error type="inconclusive">``: skipped tests are shown as green (decision record 26).
 """

@@ -70,7 +70,8 @@ def require_junit(text: str) -> None:
 
 def require_sarif(text: str) -> None:
     schema = json.loads((SCHEMAS / "sarif-2.1.0-rtm.5.json").read_text())
-    jsonschema.Draft7Validator(schema).validate(json.loads(text))
+    assert schema["$schema"] == "http://json-schema.org/draft-04/schema#"
+    jsonschema.Draft4Validator(schema).validate(json.loads(text))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -136,6 +137,15 @@ def test_a_fingerprint_stays_when_the_answer_changes_and_tells_trials_apart() ->
     assert len(set(prints(1, 2))) == 2
 
 
+def test_the_published_schemas_refuse_what_is_wrong(labadapt, bundle: Path) -> None:
+    junit = labadapt("check", bundle.name, "--format", "junit").stdout
+    with pytest.raises(etree.DocumentInvalid):
+        require_junit(junit.replace("<error ", "<doubt ").replace("</error>", "</doubt>"))
+    sarif = labadapt("check", bundle.name, "--format", "sarif").stdout
+    with pytest.raises(jsonschema.ValidationError):
+        require_sarif(sarif.replace('"kind": "open"', '"kind": "inconclusive"'))
+
+
 def test_hostile_strings_leave_xml_valid_and_visible(hostile: Report) -> None:
     text = render(hostile, "junit")
     require_junit(text)
@@ -152,7 +162,10 @@ def test_hostile_strings_leave_sarif_valid(hostile: Report) -> None:
     text.encode()
     require_sarif(text)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", text)
-    messages = [result["message"]["text"] for result in json.loads(text)["runs"][0]["results"]]
+    results = json.loads(text)["runs"][0]["results"]
+    places = [place["physicalLocation"]["artifactLocation"]["uri"] for one in results for place in one["locations"]]
+    assert [uri for uri in places if not re.fullmatch(r"(?:[A-Za-z0-9/._~-]|%[0-9A-F]{2})+", uri)] == []
+    messages = [result["message"]["text"] for result in results]
     assert not [message for message in messages if re.search(r"(?<!\\)\[|(?<!\{)\{(\{\{)*(?!\{)\d", message)]
 
 
