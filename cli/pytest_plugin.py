@@ -78,11 +78,13 @@ class BundleFile(pytest.File):
     """A run bundle. A broken one is an error of collection, with every fault."""
 
     def collect(self) -> Iterator["RunItem"]:
-        """One item for each run, in the order of the bundle."""
+        """One item for each run, in the order of the bundle; pytest prints its name, so nothing in it is obeyed."""
+        from labadapt.cli.escaping import printable
         from labadapt.engine.check import check_run
 
         for run in _bundle(self.path, _cases_path(self.config)).runs:
-            yield RunItem.from_parent(self, name=f"{run.case_id}[{run.policy}]", result=check_run(run))
+            name = printable(f"{run.case_id}[{run.policy}]")
+            yield RunItem.from_parent(self, name=name, result=check_run(run))
 
 
 class RunItem(pytest.Item):

@@ -53,6 +53,21 @@ def test_each_run_is_a_test_and_only_a_pass_passes(tests: Pytest, bundle: Path) 
     assert "Traceback" not in done.stdout
 
 
+def test_a_name_moves_nothing_on_the_terminal(tests: Pytest, bundle: Path, run: dict[str, Any]) -> None:
+    hostile = {**run, "caseId": "a\u202egnp\u2028x", "contract": {**run["contract"], "maxCalls": 0}}
+    bundle.write_text(json.dumps({"schemaVersion": 1, "runs": [hostile]}), encoding="utf-8")
+    done = tests("--labadapt-bundle", bundle.name, "-v")
+    assert "bundle.json::a\\u202egnp\\u2028x[v1] FAILED" in done.stdout
+    assert not {"\u202e", "\u2028"} & set(done.stdout)
+
+
+def test_without_a_bundle_the_fixture_skips_and_can_be_made_to_fail(tests: Pytest, tmp_path: Path) -> None:
+    (tmp_path / "test_own.py").write_text("def test_one(labadapt_bundle): pass\n", encoding="utf-8")
+    done = tests("-rs")
+    assert (done.returncode, "got empty parameter set for (labadapt_bundle)" in done.stdout) == (0, True)
+    assert tests("-o", "empty_parameter_set_mark=fail_at_collect").returncode == 2
+
+
 def test_one_run_is_chosen_as_any_other_test(tests: Pytest, bundle: Path) -> None:
     assert "1 passed, 2 deselected" in tests("--labadapt-bundle", bundle.name, "-k", "supported").stdout
 
