@@ -135,7 +135,8 @@ class _Sorting:
     def _add_page(self, page: Row, where: Where, at: str) -> str:
         kind = self.add(page["data"], where, f"{at}/data")
         meta = page.get("meta")
-        self.heads.append(Head(where.file or "", kind, meta if isinstance(meta, dict) else {}))
+        rows = tuple((str(row.get("traceId")), str(row.get("id"))) for row in page["data"] if isinstance(row, dict))
+        self.heads.append(Head(where.file or "", kind, meta if isinstance(meta, dict) else {}, rows))
         return kind
 
     def _add_legacy_run(self, run: Row, place: Where) -> str:

@@ -7,18 +7,23 @@ from typing import Any
 
 from labadapt.schema.problems import Problem, Refusal, Where
 
-_NUMBERED = re.compile(r"(.*-)(\d{4,6})(\.json.*)")  # as `--save` names the pages of all lists of a kind
+# As `--save` names the pages of all lists of a kind; a number in any other name is no number of a page.
+_NUMBERED = re.compile(r"((?:.*[/\\])?(?:experiments|experiment-items|observations|dataset-items)-)(\d{4,6})(\.json.*)")
 _MOST_PAGES = 1_000_000
 _NAMED = 10  # of what is missing, one by one
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """What one page says of its list: the `file` it stands in, the `kind` of its rows, and its `meta`."""
+    """What one page says of its list: the `file` it stands in, the `kind` of its rows, and its `meta`.
+
+    `rows` are its rows by trace and id, in their order.
+    """
 
     file: str
     kind: str
     meta: dict[str, Any]
+    rows: tuple[tuple[str, str], ...] = ()
 
     @property
     def goes_on(self) -> bool:
@@ -53,10 +58,32 @@ def _gaps(stem: str, end: str, pages: dict[int, Head]) -> Iterator[tuple[str, st
 
 
 def _ends(pages: list[Head]) -> Iterator[tuple[str, str | None]]:
-    """The page after one of these, where every one of them says that another follows."""
+    """The page after one of these, where every one of them says that another follows.
+
+    Of observations, which nothing counts, also the page after each that none of the others can follow.
+    """
     if all(page.goes_on for page in pages):
         after = max(page.file for page in pages)
         yield f"the page after {after}", after
+    elif pages[0].kind == "observations" and sum(not page.goes_on for page in pages) > 1:
+        yield from ((f"the page after {page.file}", page.file) for page in pages if not _continued(page, pages))
+
+
+def _continued(page: Head, pages: list[Head]) -> bool:
+    """Whether, where several lists end, one of these pages may follow this one, or nothing needs to.
+
+    Rows stand in the order of their start, so that a list over one trace goes on in that trace; one over several traces
+    may go on in any. Rows that all stand in lists that end were read once more than needed.
+    """
+    if not page.goes_on or not page.rows:
+        return True
+    own = set(page.rows)
+    if own <= {row for other in pages if not other.goes_on for row in other.rows}:
+        return True
+    last, _ = page.rows[-1]
+    several = len({trace for trace, _ in own}) > 1
+    fresh = {trace for other in pages if other is not page for trace, id_ in other.rows if (trace, id_) not in own}
+    return last in fresh or (several and bool(fresh))
 
 
 def _uncounted(kind: str, heads: Sequence[Head]) -> Iterator[tuple[str, str | None]]:

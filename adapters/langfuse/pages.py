@@ -1,8 +1,7 @@
 """Pages of a Langfuse server, live or saved, as runs: each experiment item is a case, each experiment a policy."""
 
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterator, Set
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any
 
 import msgspec
@@ -10,6 +9,7 @@ from labadapt.adapters.conversion import Conversion, Options, RefusedRun
 from labadapt.adapters.convert import assemble, needs_view
 from labadapt.adapters.langfuse.answers import text_of
 from labadapt.adapters.langfuse.contracts import case_of, joined
+from labadapt.adapters.langfuse.copies import current_since, unique, unique_versions
 from labadapt.adapters.langfuse.exports import Pages, items_of, parsed, with_roots
 from labadapt.adapters.langfuse.remarks import remarks
 from labadapt.adapters.langfuse.spans import instant, span_of, text
@@ -32,12 +32,11 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
 
     Policies are the experiments' names. The same rows give the same conversion, whatever their order.
     """
-    items = unique(pages, "experiment_items", with_roots(pages.experiment_items, pages.observations))
-    derived = not items
-    if derived:
-        items = items_of(pages.observations)
-    experiments = {text_of(row, "id"): row for row in unique(pages, "experiments", pages.experiments)}
     observations = unique(pages, "observations", pages.observations)
+    listed = unique(pages, "experiment_items", with_roots(pages.experiment_items, observations))
+    derived = _unlisted(listed, observations)
+    items = [*listed, *derived]
+    experiments = {text_of(row, "id"): row for row in unique(pages, "experiments", pages.experiments)}
     _require_whole(items, experiments, observations)
     if not items:
         raise Refusal(_no_runs(observations))
@@ -47,13 +46,27 @@ def convert_pages(pages: Pages, options: Options) -> Conversion:
     conversion = Conversion([], [], tally)
     naming = _Naming(options, experiments)
     reader = _Reader(options, naming, observations)
+    dataset_items = unique_versions(pages)
     for own in naming.groups(items):
-        cases = joined(_cases(own, pages.dataset_items, naming, conversion.notes), options.cases)
+        cases = joined(_cases(own, dataset_items, naming, conversion.notes), options.cases)
         _add(conversion, assemble(reader.traces(own, tally), replace(options, cases=cases), tally, "langfuse"))
-    reader.leave_others(items, conversion, derived=derived)
+    reader.leave_others(items, conversion, derived=bool(derived))
     conversion.notes += remarks(items, experiments.keys(), observations, reader.tools)
     _finish(conversion, {text_of(item, "id"): item for item in items})
     return conversion
+
+
+def _unlisted(listed: list[Row], observations: list[Row]) -> list[Row]:
+    """The items that only their traces name: those of runs of which no list is there. A list that is there is whole."""
+    traces = {item["traceId"] for item in listed}
+    runs = {(item.get("experimentName"), item.get("experimentDatasetId")) for item in listed}
+    named = items_of(row for row in observations if row["traceId"] not in traces)
+    return [item for item in named if not runs & {(item["experimentName"], id_) for id_ in _datasets(item)}]
+
+
+def _datasets(item: Row) -> tuple[str | None, ...]:
+    """How a list may name the dataset of an item: some say none."""
+    return item["experimentDatasetId"], None
 
 
 def _no_runs(observations: list[Row]) -> Problem:
@@ -73,36 +86,6 @@ def _unnamed(trace_id: str) -> Problem:
         where=Where(trace_id=trace_id),
         expected="experiment_run_name and dataset_item_id in the metadata of the item's root",
         hint="SDK 3 leaves them out where the item failed. Save the run's pages, or its dataset run document, as well.",
-    )
-
-
-def unique(pages: Pages, kind: str, rows: Iterable[Row]) -> list[Row]:
-    """The rows of a `kind` by id, each once. Refused: `CONFLICTING_DUPLICATE` where one id has two contents.
-
-    A row that was read with fewer fields, all of them equal, says nothing against the fuller one.
-    """
-    copies: dict[str, list[Row]] = {}
-    for row in rows:
-        copies.setdefault(text_of(row, "id"), []).append(row)
-    return [_fullest(pages, kind, id_, same) for id_, same in sorted(copies.items())]
-
-
-def _fullest(pages: Pages, kind: str, id_: str, same: list[Row]) -> Row:
-    fullest = max(same, key=len)
-    if any(key not in fullest or fullest[key] != value for row in same for key, value in row.items()):
-        raise Refusal(_conflict(kind, id_, pages.places.get((kind, id_), [])))
-    return fullest
-
-
-def _conflict(kind: str, id_: str, places: list[Where]) -> Problem:
-    shown = "; ".join(" ".join(filter(None, (place.file, place.pointer))) for place in places[:_NAMED])
-    return Problem(
-        code="CONFLICTING_DUPLICATE",
-        message=f"The row {id_!r} of the {kind.replace('_', ' ')} stands twice, with two contents.",
-        where=places[0] if places else Where(),
-        found=shown or None,
-        expected="copies of one row that are equal",
-        hint="Keep the files of one reading: a row grows while its run lasts.",
     )
 
 
@@ -219,7 +202,9 @@ class _Reader:
         for trace_id in sorted(self._by_trace.keys() - known):
             rows = self._by_trace[trace_id]
             conversion.tally.read += len(rows)
-            if derived and any(str(row.get("name")).startswith("experiment-item-") for row in rows):
+            if items_of(rows):
+                conversion.tally.leave("in a trace of no item that its run lists", len(rows))
+            elif derived and any(str(row.get("name")).startswith("experiment-item-") for row in rows):
                 conversion.refused.append(RefusedRun(trace_id, "", "", (_unnamed(trace_id),), len(rows)))
                 conversion.tally.leave("refused: INCOMPLETE_ANSWER", len(rows))
             else:
@@ -288,15 +273,11 @@ def _cases(items: list[Row], dataset_items: list[Row], naming: _Naming, notes: l
 def _version(versions: list[Row], run: Row, notes: list[str]) -> Row | None:
     """The version that was current when the run began; the oldest one, with a note, where all are younger."""
     start = instant(text_of(run, "startTime"))
-    ordered = sorted(versions, key=_current_since)
-    before = [row for row in ordered if _current_since(row) <= start]
+    ordered = sorted(versions, key=current_since)
+    before = [row for row in ordered if current_since(row) <= start]
     if ordered and not before:
         notes.append(f"the dataset item {ordered[0]['id']!r} was changed after the run began")
     return before[-1] if before else next(iter(ordered), None)
-
-
-def _current_since(row: Row) -> datetime:
-    return instant(text_of(row, next((key for key in ("version", "validFrom") if row.get(key)), "updatedAt")))
 
 
 def _changes(item: Row, found: Row, versions: list[Row]) -> Iterator[str]:
@@ -305,7 +286,7 @@ def _changes(item: Row, found: Row, versions: list[Row]) -> Iterator[str]:
     for key, what in (("input", "asked"), ("expectedOutput", "expected of")):
         if _differs(item, found, key):
             yield f"what was {what} {id_!r} is another in the run than in its dataset"
-    latest = max(versions, key=_current_since)
+    latest = max(versions, key=current_since)
     if _asked_and_expected(latest) != _asked_and_expected(found):
         yield f"the dataset item {id_!r} has changed since the run, which is held to what it was when the run began"
 
